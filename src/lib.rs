@@ -1,0 +1,52 @@
+//! # herdsim
+//!
+//! A fleet of clients polls a capped database pool. After a restart everybody knocks at once: will it
+//! be a 30-second herd or a 4-hour outage, and which policy prevents it? herdsim takes the system as a
+//! file, plays every candidate policy against the same random worlds in a discrete-event engine, and
+//! reports the distribution of concurrent claims, the time to drain, and what it cost.
+//!
+//! ## The rooms
+//!
+//! ```text
+//! scenario file ─▶ scenario ─▶ plan (units) ─▶ engine × metrics ─▶ results ─▶ report
+//!                    ▲                           ▲
+//!                    └── policy ─────────────────┘
+//! ```
+//!
+//! Data flows one way; a stage hands plain structs to the next.
+//!
+//! | room | what it is | may import |
+//! |---|---|---|
+//! | [`units`] | instants, spans, shares over integers | – |
+//! | [`random`] | stateless draws keyed by what they are for | units |
+//! | [`policy`] | what a client decides: pure functions | units, random |
+//! | [`scenario`] | what the user wrote, checked | policy, units |
+//! | [`plan`] | the ordered units of a run | scenario, policy, units |
+//! | [`engine`] | one unit, one thread, deterministic | scenario, policy, random, units |
+//! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, scenario, units |
+//! | [`results`] | a run's results and their folder | metrics, plan, scenario, units |
+//! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
+//! | [`report`] | views of results: terminal, markdown, JSON | results, metrics, scenario, policy, units |
+//! | [`cli`] | the command line | everything |
+//!
+//! `tests/layers.rs` holds the code to this table.
+//!
+//! ## What never happens
+//!
+//! - The engine does no I/O, reads no clock, starts no thread and depends on no hash order.
+//! - A policy sees its own client's outcomes and nothing else.
+//! - Only `scenario` knows TOML, only `cli` knows the command line and the terminal, only `sweep`
+//!   starts threads, and `report` never runs anything.
+//! - Same scenario, seed, version and target give the same bytes, whatever the number of threads.
+
+pub mod cli;
+pub mod engine;
+pub mod metrics;
+pub mod plan;
+pub mod policy;
+pub mod random;
+pub mod report;
+pub mod results;
+pub mod scenario;
+pub mod sweep;
+pub mod units;

@@ -1,0 +1,102 @@
+//! Latencies as HDR histograms, split by how the thing ended: the worse policy can have the better
+//! overall percentile when its failures are left out.
+
+use hdrhistogram::Histogram;
+
+use crate::units::Span;
+
+/// What was timed, and how it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyKind {
+    /// Admission to grant.
+    Wait,
+    /// Admission to the end of patience.
+    WaitAbandoned,
+    /// Admission to `query_wait_timeout`, living clients only.
+    WaitTimedOut,
+    /// Grant to completion of a good claim.
+    ServiceGood,
+    /// Grant to completion of a claim for nobody.
+    ServiceWasted,
+    /// Start of a poll to its good end.
+    ResponseGood,
+    /// Start of a poll to its failure.
+    ResponseError,
+}
+
+/// The quantiles of `latency.csv`.
+pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
+
+/// One histogram for each [`LatencyKind`], in microseconds with three significant digits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latencies {
+    kinds: Vec<Histogram<u64>>,
+}
+
+impl LatencyKind {
+    /// All kinds, in the order of `latency.csv`.
+    pub const ALL: [LatencyKind; 7] = [
+        LatencyKind::Wait,
+        LatencyKind::WaitAbandoned,
+        LatencyKind::WaitTimedOut,
+        LatencyKind::ServiceGood,
+        LatencyKind::ServiceWasted,
+        LatencyKind::ResponseGood,
+        LatencyKind::ResponseError,
+    ];
+
+    /// The name in `latency.csv`.
+    pub fn name(self) -> &'static str {
+        match self {
+            LatencyKind::Wait => "wait",
+            LatencyKind::WaitAbandoned => "wait_abandoned",
+            LatencyKind::WaitTimedOut => "wait_timed_out",
+            LatencyKind::ServiceGood => "service_good",
+            LatencyKind::ServiceWasted => "service_wasted",
+            LatencyKind::ResponseGood => "response_good",
+            LatencyKind::ResponseError => "response_error",
+        }
+    }
+}
+
+impl Latencies {
+    /// Empty histograms.
+    pub fn new() -> Latencies {
+        const DIGITS: u8 = 3;
+        let histogram = Histogram::new(DIGITS).expect("three digits are within 0..=5");
+        Latencies { kinds: vec![histogram; LatencyKind::ALL.len()] }
+    }
+
+    /// Records one observation.
+    #[inline]
+    pub fn record(&mut self, kind: LatencyKind, span: Span) {
+        self.kinds[kind as usize]
+            .record(span.ticks())
+            .expect("the histogram grows to any simulated span");
+    }
+
+    /// The value not exceeded by a share `q` of the observations; `None` without any.
+    pub fn quantile(&self, kind: LatencyKind, q: f64) -> Option<Span> {
+        let histogram = &self.kinds[kind as usize];
+        (!histogram.is_empty())
+            .then(|| Span::from_ticks(histogram.value_at_quantile(q).min(histogram.max())))
+    }
+
+    /// Observations of `kind`.
+    pub fn count(&self, kind: LatencyKind) -> u64 {
+        self.kinds[kind as usize].len()
+    }
+
+    /// Adds another's observations.
+    pub fn add(&mut self, other: &Latencies) {
+        for (sum, histogram) in self.kinds.iter_mut().zip(&other.kinds) {
+            sum.add(histogram).expect("histograms grow to hold each other");
+        }
+    }
+}
+
+impl Default for Latencies {
+    fn default() -> Latencies {
+        Latencies::new()
+    }
+}

@@ -1,0 +1,119 @@
+//! Every figure of `summary.csv`: its name, its unit and how replicates are put together.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How a metric is estimated from its replicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The mean, with a t interval at 95 %.
+    Mean,
+    /// A share of replicates, with a Wilson interval at 95 %.
+    Share,
+    /// A time that may not have come before the end (censored): the median, with an order-statistic
+    /// interval at 95 % that treats censored as infinite.
+    Time,
+}
+
+/// One replicate's value of a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// It had not happened by the end of the run.
+    Censored,
+    /// There is nothing to measure: a quantile without observations, a drain without a trigger.
+    Absent,
+}
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $unit:literal, $kind:ident;)*) => {
+        /// A figure of `summary.csv`. The order is the order of its rows.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub enum Metric { $($(#[$doc])* $variant,)* }
+
+        impl Metric {
+            /// All metrics in the order of `summary.csv`.
+            pub const ALL: &[Metric] = &[$(Metric::$variant,)*];
+
+            /// The name in files and on the command line, its unit last.
+            pub fn name(self) -> &'static str {
+                match self { $(Metric::$variant => $name,)* }
+            }
+
+            /// The unit, as written in `summary.csv`.
+            pub fn unit(self) -> &'static str {
+                match self { $(Metric::$variant => $unit,)* }
+            }
+
+            /// How replicates are put together.
+            pub fn kind(self) -> Kind {
+                match self { $(Metric::$variant => Kind::$kind,)* }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Polls begun.
+    Polls = "polls", "count", Mean;
+    /// Acquisitions begun: one for each transaction of a poll.
+    Acquisitions = "acquisitions", "count", Mean;
+    /// Attempts begun.
+    Attempts = "attempts", "count", Mean;
+    /// Attempts per acquisition; 1 is none.
+    Amplification = "amplification", "ratio", Mean;
+    /// Attempts that the pooler refused at once.
+    Refused = "refused", "count", Mean;
+    /// Attempts of living clients that `query_wait_timeout` ended.
+    TimedOut = "timed_out", "count", Mean;
+    /// Attempts that ended in the handshake.
+    ConnectTimedOut = "connect_timed_out", "count", Mean;
+    /// Attempts whose client's patience ended.
+    Abandoned = "abandoned", "count", Mean;
+    /// Attempts that a disturbance cut off.
+    Dropped = "dropped", "count", Mean;
+    /// Claims completed while their client waited for the answer.
+    GoodClaims = "good_claims", "count", Mean;
+    /// Claims completed for nobody.
+    WastedClaims = "wasted_claims", "count", Mean;
+    /// Backend time spent on claims for nobody.
+    WastedBackend = "wasted_backend_s", "s", Mean;
+    /// Active backends: time-weighted mean.
+    SvActiveMean = "sv_active_mean", "backends", Mean;
+    /// Active backends: the level not exceeded half of the time.
+    SvActiveP50 = "sv_active_p50", "backends", Mean;
+    /// Active backends: the level not exceeded 99 % of the time.
+    SvActiveP99 = "sv_active_p99", "backends", Mean;
+    /// Active backends: the level not exceeded 99.9 % of the time.
+    SvActiveP999 = "sv_active_p999", "backends", Mean;
+    /// Active backends: the highest level.
+    SvActiveMax = "sv_active_max", "backends", Mean;
+    /// Client connections, dead places included: the highest level.
+    ClientsMax = "clients_max", "clients", Mean;
+    /// Wait of granted attempts, from admission to the grant: median.
+    WaitP50 = "wait_p50_ms", "ms", Mean;
+    /// Wait of granted attempts: 99 % quantile.
+    WaitP99 = "wait_p99_ms", "ms", Mean;
+    /// Wait of attempts that ended in abandonment: median.
+    WaitAbandonedP50 = "wait_abandoned_p50_ms", "ms", Mean;
+    /// Wait of attempts that ended in abandonment: 99 % quantile.
+    WaitAbandonedP99 = "wait_abandoned_p99_ms", "ms", Mean;
+    /// From the first trigger until the fleet has drained.
+    TimeToDrain = "time_to_drain_s", "s", Time;
+    /// Share of replicates that drained after the first trigger.
+    DrainedShare = "drained_share", "share", Share;
+    /// From the first trigger until half of the clients have had a good poll.
+    Served50 = "served_50_s", "s", Time;
+    /// From the first trigger until 99 % of the clients have had a good poll.
+    Served99 = "served_99_s", "s", Time;
+    /// Most attempts reaching the pooler within any 100 ms after the first trigger, or in the window.
+    PeakArrivals = "peak_arrivals_100ms", "count", Mean;
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,31 @@
+//! What is measured: by an observer of one unit, then over the replicates of a policy.
+//!
+//! [`Recorder`] watches one unit and leaves a [`UnitRecord`] of integers; a [`PolicySummary`] folds
+//! records in plan order and estimates every [`Metric`]. All reductions are on integers or in plan
+//! order, so the outcome does not depend on the number of threads.
+//!
+//! Metrics count an event at its own time within the measured window [warm-up, end); the timeline
+//! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
+
+mod drain;
+mod estimate;
+mod latency;
+pub mod ledger;
+mod metric;
+mod occupancy;
+mod record;
+mod recorder;
+mod summary;
+mod timeline;
+mod trace;
+
+pub use drain::{BadTimes, Drain};
+pub use estimate::{Estimate, replicates_for_median_interval};
+pub use latency::{Latencies, LatencyKind, QUANTILES};
+pub use metric::{Kind, Metric, Value};
+pub use occupancy::{Levels, Occupancy};
+pub use record::{Counts, UnitRecord};
+pub use recorder::Recorder;
+pub use summary::{DrainRow, PolicySummary};
+pub use timeline::{Bucket, Timeline};
+pub use trace::Trace;

@@ -1,0 +1,75 @@
+//! A policy over its replicates.
+
+use super::{Drain, Estimate, Latencies, Metric, Occupancy, Timeline, UnitRecord, Value};
+
+/// All that is known of one policy after its replicates: what `results/` holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicySummary {
+    /// The policy's name.
+    pub policy: String,
+    /// One row per replicate, one value per metric in the order of [`Metric::ALL`].
+    pub replicates: Vec<Vec<Value>>,
+    /// The drain after each trigger of each replicate.
+    pub drains: Vec<DrainRow>,
+    /// Time at each level, pooled over replicates.
+    pub occupancy: Occupancy,
+    /// The course of the run, summed over replicates.
+    pub timeline: Timeline,
+    /// Latencies, pooled over replicates.
+    pub latencies: Latencies,
+    /// Events handled in all replicates.
+    pub events: u64,
+}
+
+/// One row of `drain.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrainRow {
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// The disturbance, from 0 in order of time.
+    pub trigger: usize,
+    /// When it began, and how long after it the fleet had drained.
+    pub drain: Drain,
+}
+
+impl PolicySummary {
+    /// A summary of the first replicate alone.
+    pub fn new(policy: &str, first: UnitRecord) -> PolicySummary {
+        let mut summary = PolicySummary {
+            policy: policy.to_owned(),
+            replicates: Vec::new(),
+            drains: Vec::new(),
+            occupancy: Occupancy::new(0),
+            timeline: Timeline {
+                buckets: vec![Default::default(); first.timeline.buckets.len()],
+                ..first.timeline
+            },
+            latencies: Latencies::new(),
+            events: 0,
+        };
+        summary.add(&first);
+        summary
+    }
+
+    /// Folds in the next replicate.
+    pub fn add(&mut self, record: &UnitRecord) {
+        let replicate = self.replicates.len() as u32;
+        self.replicates.push(Metric::ALL.iter().map(|&metric| record.value(metric)).collect());
+        self.drains.extend(record.drains.iter().enumerate().map(|(trigger, &drain)| DrainRow {
+            replicate,
+            trigger,
+            drain,
+        }));
+        self.occupancy.add(&record.occupancy);
+        self.timeline.add(&record.timeline);
+        self.latencies.add(&record.latencies);
+        self.events += record.events;
+    }
+
+    /// The estimate of `metric` over all replicates.
+    pub fn estimate(&self, metric: Metric) -> Estimate {
+        let column = metric as usize;
+        let values: Vec<Value> = self.replicates.iter().map(|row| row[column]).collect();
+        Estimate::of(metric, &values)
+    }
+}

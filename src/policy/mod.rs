@@ -1,0 +1,253 @@
+//! What is compared: everything that a client decides.
+//!
+//! Pure data and pure functions: no clock, no queue, no file format. A policy sees its own client's
+//! outcome and attempt number, and asks [`random`](crate::random) for its draws.
+
+mod pipeline;
+
+pub use pipeline::{After, Growth, Pipeline, Stage};
+
+use serde::Serialize;
+
+use crate::random::Site;
+use crate::units::Span;
+
+/// All that a client decides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Policy {
+    /// How long a started client waits before its first poll.
+    pub start_up: StartUp,
+    /// How long an admitted attempt waits for a backend before its client leaves; `None` is for ever.
+    pub patience: Option<Span>,
+    /// Sleeps between polls; step 0 is the base interval.
+    pub poll: Pipeline,
+    /// What happens when an attempt fails.
+    pub acquire: Acquire,
+    /// How outcomes move the poll schedule.
+    pub rules: LoopRules,
+}
+
+/// The start-up spread: the wait between a client's start and its first poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartUp {
+    /// The same for all.
+    Constant(Span),
+    /// Uniform between two spans.
+    Uniform(Span, Span),
+}
+
+/// The rule of an acquisition: what to do when an attempt fails.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acquire {
+    /// One attempt; its failure is the poll's.
+    Once,
+    /// Try again after a delay until a limit is reached.
+    Retry(Retry),
+}
+
+/// A retry rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Retry {
+    /// Delay before the k-th retry; step 0 comes before the first.
+    pub delay: Pipeline,
+    /// When to give up.
+    pub stop: Stop,
+}
+
+/// Limits of a retry rule; the first one reached wins, none at all retries for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Stop {
+    /// Attempts in all, the first included.
+    pub attempts: Option<u32>,
+    /// Give up when an attempt has failed this long after the first one began. It is tested after a
+    /// failed attempt only and cuts short neither an attempt nor a delay (tenacity's
+    /// `stop_after_delay`).
+    pub elapsed: Option<Span>,
+}
+
+/// How a poll ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The claim brought work.
+    Claimed,
+    /// The claim found nothing.
+    Empty,
+    /// The acquisition gave up, or the connection was lost.
+    Error,
+}
+
+/// The poll loop as data: one rule for each outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LoopRules {
+    /// After a claim that brought work.
+    pub claimed: LoopRule,
+    /// After a claim that found nothing.
+    pub empty: LoopRule,
+    /// After a poll that failed.
+    pub error: LoopRule,
+}
+
+/// What one outcome does to the schedule, and which sleep follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LoopRule {
+    /// What happens to the interval. A sleep is taken *before* it grows.
+    pub interval: Interval,
+    /// The sleep before the next poll.
+    pub sleep: Sleep,
+}
+
+/// What happens to the poll interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interval {
+    /// Back to the base interval.
+    Reset,
+    /// One step up the schedule.
+    Advance,
+    /// Unchanged.
+    Keep,
+}
+
+/// Which sleep is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sleep {
+    /// None: poll again at once.
+    None,
+    /// The base interval.
+    Base,
+    /// The current interval.
+    Current,
+    /// Two sleeps of the current interval, one after the other (honcho 3.0.7 on an empty queue).
+    TwiceCurrent,
+}
+
+impl StartUp {
+    /// The wait of one client.
+    pub fn wait(&self, site: Site) -> Span {
+        match *self {
+            StartUp::Constant(span) => span,
+            StartUp::Uniform(low, high) => {
+                let (low, high) = (low.ticks() as f64, high.ticks() as f64);
+                Span::from_ticks_f64(low + (high - low) * site.uniform(0))
+            }
+        }
+    }
+
+    /// The longest possible wait.
+    pub fn longest(&self) -> Span {
+        match *self {
+            StartUp::Constant(span) | StartUp::Uniform(_, span) => span,
+        }
+    }
+}
+
+impl Stop {
+    /// Whether to give up after `attempts` failed attempts, the first of which began `elapsed` ago.
+    pub fn reached(&self, attempts: u32, elapsed: Span) -> bool {
+        self.attempts.is_some_and(|limit| attempts >= limit)
+            || self.elapsed.is_some_and(|limit| elapsed >= limit)
+    }
+}
+
+impl Acquire {
+    /// The delay after the `failed`-th failed attempt (from 1), or `None` to give up.
+    pub fn next(&self, failed: u32, elapsed: Span, site: Site) -> Option<Span> {
+        match self {
+            Acquire::Once => None,
+            Acquire::Retry(retry) if retry.stop.reached(failed, elapsed) => None,
+            Acquire::Retry(retry) => Some(retry.delay.delay(failed - 1, site)),
+        }
+    }
+}
+
+impl LoopRules {
+    /// The rules of honcho 3.0.8 and later: advance on empty and on error, at once again after work.
+    pub const HONCHO: LoopRules = LoopRules {
+        claimed: LoopRule { interval: Interval::Reset, sleep: Sleep::None },
+        empty: LoopRule { interval: Interval::Advance, sleep: Sleep::Current },
+        error: LoopRule { interval: Interval::Advance, sleep: Sleep::Current },
+    };
+
+    /// The rule for `outcome`.
+    pub fn rule(&self, outcome: Outcome) -> LoopRule {
+        match outcome {
+            Outcome::Claimed => self.claimed,
+            Outcome::Empty => self.empty,
+            Outcome::Error => self.error,
+        }
+    }
+
+    /// The sleep that follows `outcome` at `step` of `schedule`, and the step after it.
+    ///
+    /// Jitter goes into the sleep, never into the schedule.
+    #[inline]
+    pub fn turn(
+        &self,
+        outcome: Outcome,
+        step: u32,
+        schedule: &Pipeline,
+        site: Site,
+    ) -> (Span, u32) {
+        let rule = self.rule(outcome);
+        let sleep = match rule.sleep {
+            Sleep::None => Span::ZERO,
+            Sleep::Base => schedule.delay(0, site),
+            Sleep::Current => schedule.delay(step, site),
+            Sleep::TwiceCurrent => schedule.delay(step, site) + schedule.delay(step, site.again()),
+        };
+        let step = match rule.interval {
+            Interval::Reset => 0,
+            Interval::Advance => schedule.advance(step),
+            Interval::Keep => step,
+        };
+        (sleep, step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Moment, Purpose, World};
+
+    fn site() -> Site {
+        World::new(1, 0).site(Purpose::PollJitter, 0, Moment::default())
+    }
+
+    fn ramp() -> Pipeline {
+        Pipeline::new(
+            Growth::Exponential { base: Span::from_secs(1), factor: 2.0 },
+            vec![Stage::Clamp(Span::from_secs(30))],
+            None,
+        )
+    }
+
+    #[test]
+    fn sleeps_run_1_2_4_8_16_30_30() {
+        let (schedule, mut step, mut sleeps) = (ramp(), 0, Vec::new());
+        for _ in 0..7 {
+            let (sleep, next) = LoopRules::HONCHO.turn(Outcome::Empty, step, &schedule, site());
+            sleeps.push(sleep.as_secs_f64());
+            step = next;
+        }
+        assert_eq!(sleeps, [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]);
+        assert_eq!(LoopRules::HONCHO.turn(Outcome::Claimed, step, &schedule, site()).1, 0);
+    }
+
+    #[test]
+    fn an_elapsed_stop_is_tested_after_the_failed_attempt() {
+        let stop = Stop { attempts: None, elapsed: Some(Span::from_secs(10)) };
+        assert!(!stop.reached(50, Span::from_millis(9_999)));
+        assert!(stop.reached(1, Span::from_secs(10)));
+        assert!(!Stop::default().reached(u32::MAX, Span::MAX));
+        assert!(Stop { attempts: Some(3), elapsed: None }.reached(3, Span::ZERO));
+    }
+
+    #[test]
+    fn once_never_retries() {
+        assert_eq!(Acquire::Once.next(1, Span::ZERO, site()), None);
+    }
+}
