@@ -1,6 +1,13 @@
 //! All units of a plan, in parallel, folded in plan order. The only threads of the program.
 
-use crate::metrics::PolicySummary;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::engine;
+use crate::metrics::{PolicySummary, Recorder, Trace, UnitRecord};
+use crate::plan::{self, Unit};
 use crate::scenario::Scenario;
 use crate::units::Span;
 
@@ -22,6 +29,74 @@ pub fn play(
     jobs: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<PolicySummary> {
-    let _ = (scenario, jobs, progress);
-    Vec::new()
+    let units = plan::units(scenario);
+    let fold = Mutex::new(Fold::default());
+    let next = AtomicUsize::new(0);
+    // Each thread takes the next unit of the plan, so that few finished ones wait for an earlier one.
+    let work = || {
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(&unit) = units.get(index)
+        {
+            let record = play_unit(scenario, unit);
+            let mut fold = fold.lock().expect("no unit panics while it folds");
+            fold.take(scenario, &units, index, record);
+            progress(fold.progress);
+        }
+    };
+    match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
+        Ok(pool) => {
+            pool.broadcast(|_| work());
+        }
+        // A machine that gives no more threads still has the one that asks.
+        Err(_) => work(),
+    }
+    fold.into_inner().expect("no unit panics while it folds").summaries
+}
+
+/// Plays one unit.
+pub fn play_unit(scenario: &Scenario, unit: Unit) -> UnitRecord {
+    let mut recorder = Recorder::new(scenario);
+    let end = engine::play(scenario, unit.policy, unit.replicate, &mut recorder);
+    recorder.finish(&end)
+}
+
+/// Plays one unit and writes every event of it to `writer`.
+///
+/// # Errors
+///
+/// If writing fails.
+pub fn trace(scenario: &Scenario, unit: Unit, writer: impl io::Write) -> io::Result<()> {
+    let mut trace = Trace::new(writer);
+    engine::play(scenario, unit.policy, unit.replicate, &mut trace);
+    trace.finish()
+}
+
+/// Records folded in plan order, whatever the order in which they come.
+#[derive(Default)]
+struct Fold {
+    summaries: Vec<PolicySummary>,
+    /// Units folded so far: the index of the next.
+    folded: usize,
+    early: BTreeMap<usize, UnitRecord>,
+    progress: Progress,
+}
+
+impl Fold {
+    fn take(&mut self, scenario: &Scenario, units: &[Unit], index: usize, record: UnitRecord) {
+        self.progress.units += 1;
+        self.progress.simulated += scenario.run.duration;
+        self.progress.events += record.events;
+        self.early.insert(index, record);
+        while let Some(record) = self.early.remove(&self.folded) {
+            let policy = units[self.folded].policy;
+            match self.summaries.get_mut(policy) {
+                Some(summary) => summary.add(&record),
+                None => {
+                    let name = &scenario.policies[policy].name;
+                    self.summaries.push(PolicySummary::new(name, record));
+                }
+            }
+            self.folded += 1;
+        }
+    }
 }

@@ -1,1 +1,61 @@
-//! The engine.
+//! One unit: a fleet under one policy in one random world, on one thread.
+//!
+//! ## The life of a unit
+//!
+//! 1. Every client gets its first timer: somewhere in its interval (warm) or after its start-up wait
+//!    (cold).
+//! 2. The loop takes the least of four keys: the calendar's (one timer per client: an attempt's arrival
+//!    or the end of patience), the database's next completion, the timeout of the queue's head, the
+//!    next disturbance. Time only moves forward.
+//! 3. At the end of the run the attempts under way are told to the observer as pending.
+//!
+//! ```text
+//!  asleep ──▶ on its way ──▶ pooler: refused? ──▶ queue (FIFO) ──▶ backend (processor sharing)
+//!    ▲            ▲              │ retry             │ patience, timeout        │
+//!    └────────────┴──────────────┴───────────────────┴──────────────────────────┘
+//! ```
+//!
+//! Departures need no event of their own: nothing can happen to an attempt on its way but a restart
+//! of its client, so it is told when it arrives, with the time at which it set out.
+//!
+//! ## Order
+//!
+//! Events are ordered by (time, class, client), see `key`: at one instant disturbances come first,
+//! then completions, queue timeouts, ends of patience, arrivals. No order depends on a hash, an address
+//! or a thread.
+//!
+//! ## What is left out
+//!
+//! Handshakes, backend logins, work items and other traffic: every poll finds an empty queue, and
+//! every backend is always logged in.
+
+mod client;
+mod database;
+mod demand;
+mod disturbance;
+mod heap;
+mod key;
+pub mod observer;
+mod queue;
+mod simulation;
+
+use crate::scenario::Scenario;
+use crate::units::Span;
+use observer::{End, Observer};
+
+/// Plays `replicate` of the scenario's policy number `policy` and tells `observer`.
+///
+/// # Panics
+///
+/// If the scenario was not checked: a run longer than [`longest_run`], a policy that does not exist.
+pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl Observer) -> End {
+    simulation::Simulation::new(scenario, policy, replicate, observer).run()
+}
+
+/// The longest run for a fleet of so many clients: time, event class and client share 64 bits.
+pub fn longest_run(clients: u32) -> Span {
+    key::Layout::new(clients).longest_run()
+}
+
+/// Bytes that the engine holds for each client.
+pub const BYTES_PER_CLIENT: usize = size_of::<client::Client>() + size_of::<key::Key>();

@@ -7,6 +7,7 @@
 //! Metrics count an event at its own time within the measured window [warm-up, end); the timeline
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
+mod counts;
 mod drain;
 mod estimate;
 mod latency;
@@ -19,12 +20,13 @@ mod summary;
 mod timeline;
 mod trace;
 
+pub use counts::Counts;
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};
 pub use latency::{Latencies, LatencyKind, QUANTILES};
 pub use metric::{Kind, Metric, Value};
 pub use occupancy::{Levels, Occupancy};
-pub use record::{Counts, UnitRecord};
+pub use record::UnitRecord;
 pub use recorder::Recorder;
 pub use summary::{DrainRow, PolicySummary};
 pub use timeline::{Bucket, Timeline};

@@ -1,37 +1,12 @@
 //! What one unit leaves behind: integers only, so that folding is exact.
 
-use super::{Drain, Latencies, LatencyKind, Metric, Occupancy, Timeline, Value};
+use super::{Counts, Drain, Latencies, LatencyKind, Metric, Occupancy, Timeline, Value};
 use crate::units::Span;
-
-/// Counts of the measured window, each event at its own time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Polls begun.
-    pub polls: u64,
-    /// Acquisitions begun.
-    pub acquisitions: u64,
-    /// Attempts begun.
-    pub attempts: u64,
-    /// Attempts refused.
-    pub refused: u64,
-    /// Attempts timed out in the queue.
-    pub timed_out: u64,
-    /// Attempts timed out in the handshake.
-    pub connect_timed_out: u64,
-    /// Attempts abandoned.
-    pub abandoned: u64,
-    /// Attempts cut off by a disturbance.
-    pub dropped: u64,
-    /// Claims completed while their client waited.
-    pub good_claims: u64,
-    /// Claims completed for nobody.
-    pub wasted_claims: u64,
-}
 
 /// The record of one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitRecord {
-    /// Counts of the measured window.
+    /// Counts of the measured window, each event at its own time.
     pub counts: Counts,
     /// Time spent at each number of active backends in the measured window.
     pub occupancy: Occupancy,

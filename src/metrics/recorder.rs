@@ -1,5 +1,412 @@
-//! Watches one unit.
+//! The observer that leaves a [`UnitRecord`].
 
-/// Watches one unit and leaves a record.
+use std::collections::VecDeque;
+
+use super::occupancy::Gauge;
+use super::{
+    BadTimes, Bucket, Counts, Drain, Latencies, LatencyKind, Levels, Occupancy, Timeline,
+    UnitRecord, ledger,
+};
+use crate::engine::observer::{End, Event, Gauges, Observer};
+use crate::policy::Outcome;
+use crate::scenario::{Action, DeadWaiters, DrainRule, Scenario};
+use crate::units::{SimTime, Span, TICKS_PER_SECOND};
+
+const SECOND: Span = Span::from_ticks(TICKS_PER_SECOND);
+
+/// The width of the sliding window of `peak_arrivals_100ms`.
+const PEAK_WINDOW: Span = Span::from_millis(100);
+
+/// Measures one unit.
 #[derive(Debug)]
-pub struct Recorder;
+pub struct Recorder {
+    /// When measuring begins.
+    opens: SimTime,
+    open: bool,
+    end: SimTime,
+    /// Over the whole run, for the ledger.
+    whole: Counts,
+    /// Over the measured window.
+    window: Counts,
+    gauges: Gauges,
+    all: Gauge,
+    good: Gauge,
+    wasted: Gauge,
+    sampled: [Levels; 3],
+    clients_max: u32,
+    latencies: Latencies,
+    timeline: Timeline,
+    /// The bucket of the present, when it began, and since when its active level holds.
+    bucket: usize,
+    bucket_began: SimTime,
+    active_since: SimTime,
+    /// The next instant at which something is to be done: a whole second, or the opening.
+    next_mark: SimTime,
+    arrivals: PeakCount,
+    drain: DrainWatch,
+    service: ServiceWatch,
+    dead_waiters_kept: bool,
+}
+
+impl Recorder {
+    /// Ready to watch one unit of `scenario`.
+    pub fn new(scenario: &Scenario) -> Recorder {
+        let opens = SimTime::ZERO + scenario.run.warm_up;
+        let pool_size = scenario.pooler.pool_size;
+        let trigger = scenario.first_trigger();
+        Recorder {
+            opens,
+            open: false,
+            end: SimTime::ZERO + scenario.run.duration,
+            whole: Counts::default(),
+            window: Counts::default(),
+            gauges: Gauges::default(),
+            all: Gauge::new(pool_size),
+            good: Gauge::new(pool_size),
+            wasted: Gauge::new(pool_size),
+            sampled: [const { Levels { held: Vec::new() } }; 3].map(|_| Levels::new(pool_size)),
+            clients_max: 0,
+            latencies: Latencies::new(),
+            timeline: Timeline::new(scenario.run.duration),
+            bucket: 0,
+            bucket_began: SimTime::ZERO,
+            active_since: SimTime::ZERO,
+            next_mark: SimTime::ZERO,
+            arrivals: PeakCount::new(trigger.unwrap_or(opens)),
+            drain: DrainWatch::new(scenario),
+            service: ServiceWatch::new(scenario.fleet.clients, trigger),
+            dead_waiters_kept: matches!(scenario.pooler.dead_waiters, DeadWaiters::Kept { .. }),
+        }
+    }
+
+    /// The record of the unit that ended so.
+    ///
+    /// # Panics
+    ///
+    /// If the ledger does not close, which is a bug of the engine.
+    pub fn finish(mut self, end: &End) -> UnitRecord {
+        self.pass_marks(end.at);
+        self.book_active(end.at);
+        ledger::check(&self.whole, end, self.dead_waiters_kept);
+        let occupancy = Occupancy {
+            all: self.all.finish(end.at),
+            good: self.good.finish(end.at),
+            wasted: self.wasted.finish(end.at),
+            sampled: self.sampled,
+        };
+        let measured = end.at.since(self.opens).ticks();
+        assert_eq!(occupancy.all.total(), measured, "every tick of the window has one level");
+        UnitRecord {
+            counts: self.window,
+            occupancy,
+            clients_max: self.clients_max,
+            peak_arrivals: self.arrivals.peak,
+            timeline: self.timeline,
+            latencies: self.latencies,
+            drains: self.drain.finish(end.at),
+            served: self.service.reached,
+            events: end.events,
+        }
+    }
+
+    /// Does what was due at whole seconds and at the opening, up to `now`.
+    #[cold]
+    fn pass_marks(&mut self, now: SimTime) {
+        while self.next_mark <= now {
+            let mark = self.next_mark;
+            if mark >= self.opens && !self.open {
+                self.open = true;
+                self.clients_max = self.gauges.clients();
+                for gauge in [&mut self.all, &mut self.good, &mut self.wasted] {
+                    gauge.restart(mark);
+                }
+            }
+            let whole_second = mark.ticks().is_multiple_of(TICKS_PER_SECOND);
+            if whole_second && self.open && mark < self.end {
+                let Gauges { good, wasted, .. } = self.gauges;
+                for (levels, level) in self.sampled.iter_mut().zip([good + wasted, good, wasted]) {
+                    levels.held[level as usize] += 1;
+                }
+            }
+            if mark >= self.bucket_began + self.timeline.width && mark < self.end {
+                self.next_bucket(mark);
+            }
+            let second = SimTime::from_ticks(mark.ticks() / TICKS_PER_SECOND * TICKS_PER_SECOND);
+            let next = second + SECOND;
+            self.next_mark = if self.open { next } else { next.min(self.opens) };
+        }
+    }
+
+    fn next_bucket(&mut self, began: SimTime) {
+        self.book_active(began);
+        self.bucket += 1;
+        self.bucket_began = began;
+        self.raise_bucket_levels();
+    }
+
+    fn raise_bucket_levels(&mut self) {
+        let gauges = self.gauges;
+        let bucket = &mut self.timeline.buckets[self.bucket];
+        bucket.sv_active_max = bucket.sv_active_max.max(u64::from(gauges.active()));
+        bucket.clients_max = bucket.clients_max.max(u64::from(gauges.clients()));
+        bucket.cl_waiting_max = bucket.cl_waiting_max.max(u64::from(gauges.waiting));
+    }
+
+    /// Books the time at the present active level into the present bucket.
+    #[inline]
+    fn book_active(&mut self, now: SimTime) {
+        let active = u64::from(self.gauges.active());
+        let bucket = &mut self.timeline.buckets[self.bucket];
+        bucket.sv_active_ticks += active * now.since(self.active_since).ticks();
+        self.active_since = now;
+    }
+
+    #[inline]
+    fn take_gauges(&mut self, now: SimTime, gauges: Gauges) {
+        if gauges == self.gauges {
+            return;
+        }
+        if gauges.active() != self.gauges.active() {
+            self.book_active(now);
+        }
+        self.all.set(now, gauges.active());
+        self.good.set(now, gauges.good);
+        self.wasted.set(now, gauges.wasted);
+        self.gauges = gauges;
+        self.raise_bucket_levels();
+        if self.open {
+            self.clients_max = self.clients_max.max(gauges.clients());
+        }
+    }
+
+    #[inline]
+    fn bucket_at(&mut self, at: SimTime) -> &mut Bucket {
+        let bucket = if at >= self.bucket_began { self.bucket } else { self.timeline.index(at) };
+        &mut self.timeline.buckets[bucket]
+    }
+
+    #[inline]
+    fn time(&mut self, kind: LatencyKind, span: Span) {
+        if self.open {
+            self.latencies.record(kind, span);
+        }
+    }
+}
+
+impl Observer for Recorder {
+    #[inline]
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+        if now >= self.next_mark {
+            self.pass_marks(now);
+        }
+        self.whole.count(&event);
+        let measured = match event {
+            // Told late, booked when it was.
+            Event::Departed { at, .. } => at >= self.opens,
+            _ => self.open,
+        };
+        if measured {
+            self.window.count(&event);
+        }
+        match event {
+            Event::Departed { at, begins, .. } => {
+                let bucket = self.bucket_at(at);
+                bucket.attempts += 1;
+                bucket.polls += u64::from(begins == crate::engine::observer::Begins::Poll);
+            }
+            Event::Refused { .. } => {
+                self.bucket_at(now).refused += 1;
+                self.arrivals.count(now);
+                self.drain.failed(now);
+            }
+            Event::Admitted { .. } => self.arrivals.count(now),
+            Event::Granted { waited, .. } => {
+                self.time(LatencyKind::Wait, waited);
+                self.drain.waited(now, waited);
+            }
+            Event::Abandoned { waited, .. } => {
+                self.bucket_at(now).abandoned += 1;
+                self.time(LatencyKind::WaitAbandoned, waited);
+                self.drain.waited(now, waited);
+                self.drain.failed(now);
+            }
+            Event::TimedOut { waited, .. } => {
+                self.bucket_at(now).timed_out += 1;
+                self.time(LatencyKind::WaitTimedOut, waited);
+                self.drain.waited(now, waited);
+                self.drain.failed(now);
+            }
+            Event::Dropped { waited, .. } | Event::Pending { waited, .. } => {
+                if let Some(waited) = waited {
+                    self.drain.waited(now, waited);
+                }
+            }
+            Event::Completed { good: true, service, .. } => {
+                self.bucket_at(now).good += 1;
+                self.time(LatencyKind::ServiceGood, service);
+            }
+            Event::Completed { good: false, service, .. } => {
+                self.bucket_at(now).wasted += 1;
+                self.time(LatencyKind::ServiceWasted, service);
+            }
+            Event::PollEnded { client, began, outcome } => {
+                let failed = outcome == Outcome::Error;
+                let kind =
+                    if failed { LatencyKind::ResponseError } else { LatencyKind::ResponseGood };
+                self.time(kind, now.since(began));
+                self.drain.polled(now, client);
+                if !failed {
+                    self.service.served(now, client);
+                }
+            }
+            Event::Restarted { client, index } => self.drain.restarted(client, index),
+            Event::DeadServed { .. }
+            | Event::ClaimDropped { .. }
+            | Event::PlaceExpired
+            | Event::PlacesForgotten { .. }
+            | Event::Disturbed { .. } => {}
+        }
+        self.take_gauges(now, gauges);
+    }
+}
+
+/// The most arrivals within a sliding window.
+#[derive(Debug)]
+struct PeakCount {
+    from: SimTime,
+    recent: VecDeque<SimTime>,
+    peak: u64,
+}
+
+impl PeakCount {
+    fn new(from: SimTime) -> PeakCount {
+        PeakCount { from, recent: VecDeque::new(), peak: 0 }
+    }
+
+    #[inline]
+    fn count(&mut self, now: SimTime) {
+        if now < self.from {
+            return;
+        }
+        while self.recent.front().is_some_and(|&first| now.since(first) >= PEAK_WINDOW) {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(now);
+        self.peak = self.peak.max(self.recent.len() as u64);
+    }
+}
+
+/// Follows every trigger to its drain.
+#[derive(Debug)]
+struct DrainWatch {
+    rule: DrainRule,
+    bad: BadTimes,
+    triggers: Vec<Trigger>,
+    /// By client, the last trigger that restarted it (from 1) while its first poll since has not
+    /// ended.
+    first_poll_of: Vec<u16>,
+}
+
+#[derive(Debug)]
+struct Trigger {
+    at: SimTime,
+    /// When it had run its course, as far as is known.
+    over: SimTime,
+    /// Restarted clients whose first poll has not ended.
+    outstanding: u32,
+}
+
+impl DrainWatch {
+    fn new(scenario: &Scenario) -> DrainWatch {
+        let triggers = scenario.disturbances.iter().map(|disturbance| {
+            let Action::Restart { over, .. } = disturbance.action;
+            Trigger { at: disturbance.at, over: disturbance.at + over, outstanding: 0 }
+        });
+        DrainWatch {
+            rule: scenario.drain,
+            bad: BadTimes::new(scenario.drain.hold),
+            triggers: triggers.collect(),
+            first_poll_of: vec![0; scenario.fleet.clients as usize],
+        }
+    }
+
+    #[inline]
+    fn failed(&mut self, now: SimTime) {
+        self.bad.book(now, now);
+    }
+
+    #[inline]
+    fn waited(&mut self, now: SimTime, waited: Span) {
+        if waited > self.rule.wait {
+            self.bad.book(now - waited + self.rule.wait, now);
+        }
+    }
+
+    fn restarted(&mut self, client: u32, index: usize) {
+        let trigger = &mut self.first_poll_of[client as usize];
+        if *trigger > 0 {
+            self.triggers[usize::from(*trigger) - 1].outstanding -= 1;
+        }
+        *trigger = index as u16 + 1;
+        self.triggers[index].outstanding += 1;
+    }
+
+    #[inline]
+    fn polled(&mut self, now: SimTime, client: u32) {
+        let trigger = std::mem::take(&mut self.first_poll_of[client as usize]);
+        if trigger > 0 {
+            let trigger = &mut self.triggers[usize::from(trigger) - 1];
+            trigger.outstanding -= 1;
+            trigger.over = trigger.over.max(now);
+        }
+    }
+
+    fn finish(self, end: SimTime) -> Vec<Drain> {
+        let drains = self.triggers.iter().map(|trigger| {
+            if trigger.outstanding > 0 {
+                Drain { at: trigger.at, after: None }
+            } else {
+                self.bad.drain(trigger.at, trigger.over, end)
+            }
+        });
+        drains.collect()
+    }
+}
+
+/// Waits for shares of the fleet to have had a good poll after the first trigger.
+#[derive(Debug)]
+struct ServiceWatch {
+    trigger: SimTime,
+    served: Vec<bool>,
+    count: usize,
+    goals: [usize; 2],
+    reached: [Option<Span>; 2],
+}
+
+impl ServiceWatch {
+    fn new(clients: u32, trigger: Option<SimTime>) -> ServiceWatch {
+        let clients = clients as usize;
+        ServiceWatch {
+            trigger: trigger.unwrap_or(SimTime::NEVER),
+            served: vec![false; clients],
+            count: 0,
+            goals: [clients.div_ceil(2), (clients * 99).div_ceil(100)],
+            reached: [None; 2],
+        }
+    }
+
+    #[inline]
+    fn served(&mut self, now: SimTime, client: u32) {
+        let served = &mut self.served[client as usize];
+        if now < self.trigger || *served {
+            return;
+        }
+        *served = true;
+        self.count += 1;
+        for (goal, reached) in self.goals.iter().zip(&mut self.reached) {
+            if self.count == *goal {
+                *reached = Some(now.since(self.trigger));
+            }
+        }
+    }
+}

@@ -1,5 +1,84 @@
-//! Every event as a row.
+//! Every event of one unit as a row of CSV, for looking closely.
 
-/// Every event as a row.
+use std::io::{self, Write};
+
+use crate::engine::observer::{Event, Gauges, Observer};
+use crate::units::{SimTime, Span};
+
+/// Writes `t_s,event,client,detail,sv_good,sv_wasted,cl_waiting`, one row an event, with the levels
+/// after it. Departures are told on arrival: their own time is in the detail.
 #[derive(Debug)]
-pub struct Trace;
+pub struct Trace<W: Write> {
+    rows: W,
+    /// The first failure to write; nothing is written after it.
+    outcome: io::Result<()>,
+}
+
+impl<W: Write> Trace<W> {
+    /// Begins a trace with its header.
+    pub fn new(mut rows: W) -> Trace<W> {
+        let outcome = writeln!(rows, "t_s,event,client,detail,sv_good,sv_wasted,cl_waiting");
+        Trace { rows, outcome }
+    }
+
+    /// Flushes, and reports the first failure to write.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the writer said.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.outcome?;
+        self.rows.flush()
+    }
+}
+
+impl<W: Write> Observer for Trace<W> {
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+        if self.outcome.is_err() {
+            return;
+        }
+        let waited = |span: Span| format!("waited={:.6}", span.as_secs_f64());
+        let perhaps = |span: Option<Span>| span.map_or("under-way".to_owned(), waited);
+        let whose = |good| if good { "good" } else { "wasted" };
+        let (name, client, detail) = match event {
+            Event::Departed { client, at, begins } => {
+                let detail = format!("at={:.6} begins={begins:?}", at.as_secs_f64());
+                ("departed", Some(client), detail.to_lowercase())
+            }
+            Event::Refused { client } => ("refused", Some(client), String::new()),
+            Event::Admitted { client } => ("admitted", Some(client), String::new()),
+            Event::Granted { client, waited: w } => ("granted", Some(client), waited(w)),
+            Event::Abandoned { client, waited: w } => ("abandoned", Some(client), waited(w)),
+            Event::TimedOut { client, waited: w } => ("timed-out", Some(client), waited(w)),
+            Event::Dropped { client, waited } => ("dropped", Some(client), perhaps(waited)),
+            Event::Pending { client, waited } => ("pending", Some(client), perhaps(waited)),
+            Event::PlaceExpired => ("place-expired", None, String::new()),
+            Event::PlacesForgotten { places } => {
+                ("places-forgotten", None, format!("places={places}"))
+            }
+            Event::DeadServed { client } => ("dead-served", Some(client), String::new()),
+            Event::Completed { client, good, service } => {
+                let detail = format!("{} service={:.6}", whose(good), service.as_secs_f64());
+                ("completed", Some(client), detail)
+            }
+            Event::ClaimDropped { client, good } => {
+                ("claim-dropped", Some(client), whose(good).to_owned())
+            }
+            Event::PollEnded { client, began, outcome } => {
+                let detail = format!("{outcome:?} response={:.6}", now.since(began).as_secs_f64());
+                ("poll-ended", Some(client), detail.to_lowercase())
+            }
+            Event::Disturbed { index } => ("disturbed", None, format!("disturbance={index}")),
+            Event::Restarted { client, index } => {
+                ("restarted", Some(client), format!("disturbance={index}"))
+            }
+        };
+        let client = client.map_or(String::new(), |client| client.to_string());
+        let Gauges { good, wasted, waiting } = gauges;
+        self.outcome = writeln!(
+            self.rows,
+            "{:.6},{name},{client},{detail},{good},{wasted},{waiting}",
+            now.as_secs_f64()
+        );
+    }
+}

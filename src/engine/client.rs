@@ -1,0 +1,84 @@
+//! The clients: a flat array of small states.
+//!
+//! A client has one timer. Instead of being searched and removed from the calendar, a timer that no
+//! longer holds is left there and not honoured: the client remembers which one does.
+
+use super::key::{Key, NEVER};
+use crate::random::Moment;
+use crate::units::SimTime;
+
+/// Where a client stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Its next attempt will reach the pooler when its timer fires: asleep, between retries or on its
+    /// way.
+    Away,
+    /// It holds a place in the queue; its timer, if any, is the end of its patience.
+    Waiting,
+    /// Its claim is being executed.
+    Served,
+}
+
+/// Which attempt of a client: unique over its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct AttemptId {
+    /// Polls before this one, counted on across restarts.
+    pub poll: u32,
+    /// Attempts before this one in the same acquisition.
+    pub attempt: u32,
+    /// Transactions before this one in the same poll.
+    pub transaction: u8,
+}
+
+/// The state of one client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Client {
+    /// The timer that holds.
+    pub timer: Key,
+    /// When the present poll began.
+    pub poll_began: SimTime,
+    /// When the first attempt of the present acquisition set out.
+    pub acquisition_began: SimTime,
+    /// When its attempt was admitted, while it waits.
+    pub admitted: SimTime,
+    /// The present attempt.
+    pub attempt: AttemptId,
+    /// Where its poll schedule stands.
+    pub step: u32,
+    pub phase: Phase,
+}
+
+impl AttemptId {
+    /// The moment of a draw that must not depend on the attempt.
+    #[inline]
+    pub fn transaction_moment(self) -> Moment {
+        Moment { poll: self.poll, transaction: self.transaction, attempt: 0 }
+    }
+
+    /// The moment of a draw for this attempt alone.
+    #[inline]
+    pub fn moment(self) -> Moment {
+        Moment { poll: self.poll, transaction: self.transaction, attempt: self.attempt }
+    }
+
+    /// The first attempt of the next poll.
+    #[inline]
+    pub fn next_poll(self) -> AttemptId {
+        AttemptId { poll: self.poll.wrapping_add(1), ..AttemptId::default() }
+    }
+}
+
+impl Client {
+    /// A client that has not begun its first poll.
+    pub fn new(step: u32) -> Client {
+        Client {
+            timer: NEVER,
+            poll_began: SimTime::ZERO,
+            acquisition_began: SimTime::ZERO,
+            admitted: SimTime::ZERO,
+            attempt: AttemptId::default(),
+            step,
+            phase: Phase::Away,
+        }
+    }
+}

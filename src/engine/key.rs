@@ -1,0 +1,106 @@
+//! The order of events: (time, class, client) packed into 64 bits.
+//!
+//! The split is chosen per run from the number of clients: 11,543 clients take 14 bits, 10 million 24;
+//! with 3 bits for the class that leaves 47 bits of microseconds (4.4 years) or 37 bits (38 h).
+
+use crate::units::{SimTime, Span};
+
+/// What happens at an instant. Events of the same instant happen in this order, within a class by
+/// client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Class {
+    /// A disturbance begins.
+    Disturbance,
+    /// The database finishes a claim.
+    Completion,
+    /// The head of the queue times out.
+    Expiry,
+    /// A waiting client's patience ends.
+    Impatience,
+    /// An attempt reaches the pooler.
+    Arrival,
+}
+
+const CLASS_BITS: u32 = 3;
+
+/// How a key's bits are split in this run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    client_bits: u32,
+}
+
+/// An event's place in the order; smaller happens first.
+pub(super) type Key = u64;
+
+/// After everything.
+pub(super) const NEVER: Key = u64::MAX;
+
+impl Layout {
+    pub fn new(clients: u32) -> Layout {
+        Layout { client_bits: (u32::BITS - clients.saturating_sub(1).leading_zeros()).max(1) }
+    }
+
+    /// The longest run whose instants fit a key.
+    pub fn longest_run(self) -> Span {
+        Span::from_ticks((1 << (u64::BITS - CLASS_BITS - self.client_bits)) - 1)
+    }
+
+    /// The key of an event, or [`NEVER`] where its time is beyond any run.
+    #[inline]
+    pub fn key(self, time: SimTime, class: Class, client: u32) -> Key {
+        if time.ticks() > self.longest_run().ticks() {
+            return NEVER;
+        }
+        let order = u64::from(class as u8) << self.client_bits | u64::from(client);
+        time.ticks() << (CLASS_BITS + self.client_bits) | order
+    }
+
+    #[inline]
+    pub fn time(self, key: Key) -> SimTime {
+        SimTime::from_ticks(key >> (CLASS_BITS + self.client_bits))
+    }
+
+    #[inline]
+    pub fn class(self, key: Key) -> Class {
+        match (key >> self.client_bits) & ((1 << CLASS_BITS) - 1) {
+            0 => Class::Disturbance,
+            1 => Class::Completion,
+            2 => Class::Expiry,
+            3 => Class::Impatience,
+            _ => Class::Arrival,
+        }
+    }
+
+    #[inline]
+    pub fn client(self, key: Key) -> u32 {
+        (key & ((1 << self.client_bits) - 1)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_holds_time_class_and_client_in_that_order() {
+        let layout = Layout::new(11_543);
+        let at = SimTime::from_ticks;
+        let key = layout.key(at(120_000_000), Class::Arrival, 11_542);
+        assert_eq!(layout.time(key), at(120_000_000));
+        assert_eq!(layout.class(key), Class::Arrival);
+        assert_eq!(layout.client(key), 11_542);
+        assert!(key < layout.key(at(120_000_001), Class::Disturbance, 0));
+        assert!(key > layout.key(at(120_000_000), Class::Impatience, 11_542));
+        assert!(key > layout.key(at(120_000_000), Class::Arrival, 11_541));
+        assert_eq!(layout.key(SimTime::NEVER, Class::Arrival, 0), NEVER);
+    }
+
+    #[test]
+    fn the_split_follows_the_number_of_clients() {
+        let hours = |clients| Layout::new(clients).longest_run().as_secs_f64() / 3_600.0;
+        assert_eq!(Layout::new(11_543).longest_run().ticks(), (1 << 47) - 1);
+        assert_eq!(hours(10_000_000).floor(), 38.0);
+        assert_eq!(Layout::new(1).longest_run().ticks(), (1 << 60) - 1);
+    }
+}

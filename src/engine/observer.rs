@@ -1,0 +1,188 @@
+//! What the engine tells of itself: every event, with the levels after it.
+//!
+//! The engine counts nothing and prints nothing. An observer is a type parameter, so a method that
+//! ignores an event costs nothing.
+
+use crate::policy::Outcome;
+use crate::units::{SimTime, Span};
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An attempt set out. Told when it arrives, or is cut off on its way: `at` may be up to a round
+    /// trip earlier than now.
+    Departed {
+        /// Who.
+        client: u32,
+        /// When it set out.
+        at: SimTime,
+        /// Whether it begins a poll, an acquisition, or is another attempt.
+        begins: Begins,
+    },
+    /// An attempt reached the pooler and was refused.
+    Refused {
+        /// Who.
+        client: u32,
+    },
+    /// An attempt reached the pooler and was given a place.
+    Admitted {
+        /// Who.
+        client: u32,
+    },
+    /// A waiting client got a backend: the attempt was served and its claim started.
+    Granted {
+        /// Who.
+        client: u32,
+        /// Since admission.
+        waited: Span,
+    },
+    /// A client's patience ended and it left.
+    Abandoned {
+        /// Who.
+        client: u32,
+        /// Since admission.
+        waited: Span,
+    },
+    /// `query_wait_timeout` ended the attempt of a living client.
+    TimedOut {
+        /// Who.
+        client: u32,
+        /// Since admission.
+        waited: Span,
+    },
+    /// A disturbance cut an attempt off.
+    Dropped {
+        /// Who.
+        client: u32,
+        /// Since admission; `None` if it was still on its way.
+        waited: Option<Span>,
+    },
+    /// `query_wait_timeout` removed a dead place.
+    PlaceExpired,
+    /// A disturbance removed all places, dead or alive; the drops of the living follow.
+    PlacesForgotten {
+        /// How many there were.
+        places: u32,
+    },
+    /// A dead place got a backend: a claim for nobody started.
+    DeadServed {
+        /// Who had left.
+        client: u32,
+    },
+    /// A claim was completed.
+    Completed {
+        /// Whose it was.
+        client: u32,
+        /// Whether its client waited for the answer.
+        good: bool,
+        /// Since the grant.
+        service: Span,
+    },
+    /// A disturbance cut a running claim off.
+    ClaimDropped {
+        /// Whose it was.
+        client: u32,
+        /// Whether its client waited for the answer.
+        good: bool,
+    },
+    /// A poll came to its end.
+    PollEnded {
+        /// Who.
+        client: u32,
+        /// When it had begun.
+        began: SimTime,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// A disturbance began.
+    Disturbed {
+        /// Its index in the scenario.
+        index: usize,
+    },
+    /// A disturbance restarted a client.
+    Restarted {
+        /// Who.
+        client: u32,
+        /// The disturbance's index in the scenario.
+        index: usize,
+    },
+    /// The run ended before this attempt did.
+    Pending {
+        /// Who.
+        client: u32,
+        /// Since admission; `None` if it was still on its way.
+        waited: Option<Span>,
+    },
+}
+
+/// What an attempt is the beginning of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Begins {
+    /// A poll, and so an acquisition.
+    Poll,
+    /// An acquisition: a later transaction of a poll.
+    Acquisition,
+    /// Neither: it is a retry.
+    Nothing,
+}
+
+/// Levels of the pooler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gauges {
+    /// Backends at work for a client that waits for the answer.
+    pub good: u32,
+    /// Backends at work for nobody.
+    pub wasted: u32,
+    /// Places waiting for a backend, dead ones included.
+    pub waiting: u32,
+}
+
+/// How things stood when the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// When.
+    pub at: SimTime,
+    /// Levels.
+    pub gauges: Gauges,
+    /// Events handled.
+    pub events: u64,
+}
+
+impl Gauges {
+    /// Active backends.
+    pub fn active(&self) -> u32 {
+        self.good + self.wasted
+    }
+
+    /// Client connections, dead places included.
+    pub fn clients(&self) -> u32 {
+        self.active() + self.waiting
+    }
+}
+
+/// Watches a run.
+pub trait Observer {
+    /// Told of each event, in the order in which they are handled.
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges);
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn on(&mut self, _: SimTime, _: Event, _: Gauges) {}
+}
+
+/// Both watch.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline]
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+        self.0.on(now, event, gauges);
+        self.1.on(now, event, gauges);
+    }
+}
+
+impl<O: Observer> Observer for &mut O {
+    #[inline]
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+        (**self).on(now, event, gauges);
+    }
+}
