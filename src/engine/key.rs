@@ -102,5 +102,9 @@ mod tests {
         assert_eq!(Layout::new(11_543).longest_run().ticks(), (1 << 47) - 1);
         assert_eq!(hours(10_000_000).floor(), 38.0);
         assert_eq!(Layout::new(1).longest_run().ticks(), (1 << 60) - 1);
+        for clients in [1, 2, 3, 1_024, 1_025, 11_543, 10_000_000, u32::MAX] {
+            let promised = crate::scenario::longest_run(clients);
+            assert_eq!(Layout::new(clients).longest_run(), promised, "{clients} clients");
+        }
     }
 }

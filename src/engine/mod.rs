@@ -40,21 +40,15 @@ mod queue;
 mod simulation;
 
 use crate::scenario::Scenario;
-use crate::units::Span;
 use observer::{End, Observer};
 
 /// Plays `replicate` of the scenario's policy number `policy` and tells `observer`.
 ///
 /// # Panics
 ///
-/// If the scenario was not checked: a run longer than [`longest_run`], a policy that does not exist.
+/// If the scenario was not checked: a run beyond [`longest_run`](crate::scenario::longest_run), a policy that does not exist.
 pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl Observer) -> End {
     simulation::Simulation::new(scenario, policy, replicate, observer).run()
-}
-
-/// The longest run for a fleet of so many clients: time, event class and client share 64 bits.
-pub fn longest_run(clients: u32) -> Span {
-    key::Layout::new(clients).longest_run()
 }
 
 /// Bytes that the engine holds for each client.

@@ -3,7 +3,7 @@
 //! The engine counts nothing and prints nothing. An observer is a type parameter, so a method that
 //! ignores an event costs nothing.
 
-use crate::policy::Outcome;
+pub use crate::policy::Outcome;
 use crate::units::{SimTime, Span};
 
 /// Something that happened.

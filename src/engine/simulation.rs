@@ -38,7 +38,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let policy = &scenario.policies[policy].policy;
         let fleet = &scenario.fleet;
         let layout = Layout::new(fleet.clients);
-        assert!(scenario.run.duration <= layout.longest_run(), "the run's instants fit a key");
+        let longest = scenario.run.duration + fleet.round_trip;
+        assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let step = match fleet.initial {
             Initial::Warm { interval } => policy.poll.step_reaching(interval),
             Initial::Cold => 0,

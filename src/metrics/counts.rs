@@ -77,4 +77,29 @@ impl Counts {
             Event::PollEnded { .. } | Event::Disturbed { .. } | Event::Restarted { .. } => {}
         }
     }
+
+    /// What has happened since `earlier`.
+    pub fn since(&self, earlier: &Counts) -> Counts {
+        Counts {
+            polls: self.polls - earlier.polls,
+            acquisitions: self.acquisitions - earlier.acquisitions,
+            attempts: self.attempts - earlier.attempts,
+            refused: self.refused - earlier.refused,
+            admitted: self.admitted - earlier.admitted,
+            served: self.served - earlier.served,
+            timed_out: self.timed_out - earlier.timed_out,
+            connect_timed_out: self.connect_timed_out - earlier.connect_timed_out,
+            abandoned: self.abandoned - earlier.abandoned,
+            dropped: self.dropped - earlier.dropped,
+            dropped_waiting: self.dropped_waiting - earlier.dropped_waiting,
+            pending: self.pending - earlier.pending,
+            pending_waiting: self.pending_waiting - earlier.pending_waiting,
+            dead_served: self.dead_served - earlier.dead_served,
+            places_expired: self.places_expired - earlier.places_expired,
+            places_forgotten: self.places_forgotten - earlier.places_forgotten,
+            good_claims: self.good_claims - earlier.good_claims,
+            wasted_claims: self.wasted_claims - earlier.wasted_claims,
+            dropped_claims: self.dropped_claims - earlier.dropped_claims,
+        }
+    }
 }

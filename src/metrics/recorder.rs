@@ -7,8 +7,7 @@ use super::{
     BadTimes, Bucket, Counts, Drain, Latencies, LatencyKind, Levels, Occupancy, Timeline,
     UnitRecord, ledger,
 };
-use crate::engine::observer::{End, Event, Gauges, Observer};
-use crate::policy::Outcome;
+use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome};
 use crate::scenario::{Action, DeadWaiters, DrainRule, Scenario};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
@@ -25,9 +24,9 @@ pub struct Recorder {
     open: bool,
     end: SimTime,
     /// Over the whole run, for the ledger.
-    whole: Counts,
-    /// Over the measured window.
-    window: Counts,
+    counts: Counts,
+    /// Over what came before the measured window.
+    before: Counts,
     gauges: Gauges,
     all: Gauge,
     good: Gauge,
@@ -36,7 +35,9 @@ pub struct Recorder {
     clients_max: u32,
     latencies: Latencies,
     timeline: Timeline,
-    /// The bucket of the present, when it began, and since when its active level holds.
+    /// The bucket of the present, its place in the timeline, when it began, and since when its active
+    /// level holds.
+    present: Bucket,
     bucket: usize,
     bucket_began: SimTime,
     active_since: SimTime,
@@ -58,8 +59,8 @@ impl Recorder {
             opens,
             open: false,
             end: SimTime::ZERO + scenario.run.duration,
-            whole: Counts::default(),
-            window: Counts::default(),
+            counts: Counts::default(),
+            before: Counts::default(),
             gauges: Gauges::default(),
             all: Gauge::new(pool_size),
             good: Gauge::new(pool_size),
@@ -68,6 +69,7 @@ impl Recorder {
             clients_max: 0,
             latencies: Latencies::new(),
             timeline: Timeline::new(scenario.run.duration),
+            present: Bucket::default(),
             bucket: 0,
             bucket_began: SimTime::ZERO,
             active_since: SimTime::ZERO,
@@ -87,7 +89,8 @@ impl Recorder {
     pub fn finish(mut self, end: &End) -> UnitRecord {
         self.pass_marks(end.at);
         self.book_active(end.at);
-        ledger::check(&self.whole, end, self.dead_waiters_kept);
+        self.timeline.buckets[self.bucket] = self.present;
+        ledger::check(&self.counts, end, self.dead_waiters_kept);
         let occupancy = Occupancy {
             all: self.all.finish(end.at),
             good: self.good.finish(end.at),
@@ -97,7 +100,7 @@ impl Recorder {
         let measured = end.at.since(self.opens).ticks();
         assert_eq!(occupancy.all.total(), measured, "every tick of the window has one level");
         UnitRecord {
-            counts: self.window,
+            counts: self.counts.since(&self.before),
             occupancy,
             clients_max: self.clients_max,
             peak_arrivals: self.arrivals.peak,
@@ -116,6 +119,7 @@ impl Recorder {
             let mark = self.next_mark;
             if mark >= self.opens && !self.open {
                 self.open = true;
+                self.before = self.counts;
                 self.clients_max = self.gauges.clients();
                 for gauge in [&mut self.all, &mut self.good, &mut self.wasted] {
                     gauge.restart(mark);
@@ -139,14 +143,16 @@ impl Recorder {
 
     fn next_bucket(&mut self, began: SimTime) {
         self.book_active(began);
+        self.timeline.buckets[self.bucket] = std::mem::take(&mut self.present);
         self.bucket += 1;
         self.bucket_began = began;
         self.raise_bucket_levels();
     }
 
+    #[inline]
     fn raise_bucket_levels(&mut self) {
         let gauges = self.gauges;
-        let bucket = &mut self.timeline.buckets[self.bucket];
+        let bucket = &mut self.present;
         bucket.sv_active_max = bucket.sv_active_max.max(u64::from(gauges.active()));
         bucket.clients_max = bucket.clients_max.max(u64::from(gauges.clients()));
         bucket.cl_waiting_max = bucket.cl_waiting_max.max(u64::from(gauges.waiting));
@@ -156,7 +162,7 @@ impl Recorder {
     #[inline]
     fn book_active(&mut self, now: SimTime) {
         let active = u64::from(self.gauges.active());
-        let bucket = &mut self.timeline.buckets[self.bucket];
+        let bucket = &mut self.present;
         bucket.sv_active_ticks += active * now.since(self.active_since).ticks();
         self.active_since = now;
     }
@@ -179,10 +185,15 @@ impl Recorder {
         }
     }
 
+    /// The bucket of an instant that may lie a little in the past.
     #[inline]
     fn bucket_at(&mut self, at: SimTime) -> &mut Bucket {
-        let bucket = if at >= self.bucket_began { self.bucket } else { self.timeline.index(at) };
-        &mut self.timeline.buckets[bucket]
+        if at >= self.bucket_began {
+            &mut self.present
+        } else {
+            let index = self.timeline.index(at);
+            &mut self.timeline.buckets[index]
+        }
     }
 
     #[inline]
@@ -199,23 +210,19 @@ impl Observer for Recorder {
         if now >= self.next_mark {
             self.pass_marks(now);
         }
-        self.whole.count(&event);
-        let measured = match event {
-            // Told late, booked when it was.
-            Event::Departed { at, .. } => at >= self.opens,
-            _ => self.open,
-        };
-        if measured {
-            self.window.count(&event);
-        }
+        self.counts.count(&event);
         match event {
             Event::Departed { at, begins, .. } => {
+                // Told late, counted when it was.
+                if self.open && at < self.opens {
+                    self.before.count(&event);
+                }
                 let bucket = self.bucket_at(at);
                 bucket.attempts += 1;
-                bucket.polls += u64::from(begins == crate::engine::observer::Begins::Poll);
+                bucket.polls += u64::from(begins == Begins::Poll);
             }
             Event::Refused { .. } => {
-                self.bucket_at(now).refused += 1;
+                self.present.refused += 1;
                 self.arrivals.count(now);
                 self.drain.failed(now);
             }
@@ -225,13 +232,13 @@ impl Observer for Recorder {
                 self.drain.waited(now, waited);
             }
             Event::Abandoned { waited, .. } => {
-                self.bucket_at(now).abandoned += 1;
+                self.present.abandoned += 1;
                 self.time(LatencyKind::WaitAbandoned, waited);
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
             }
             Event::TimedOut { waited, .. } => {
-                self.bucket_at(now).timed_out += 1;
+                self.present.timed_out += 1;
                 self.time(LatencyKind::WaitTimedOut, waited);
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
@@ -242,11 +249,11 @@ impl Observer for Recorder {
                 }
             }
             Event::Completed { good: true, service, .. } => {
-                self.bucket_at(now).good += 1;
+                self.present.good += 1;
                 self.time(LatencyKind::ServiceGood, service);
             }
             Event::Completed { good: false, service, .. } => {
-                self.bucket_at(now).wasted += 1;
+                self.present.wasted += 1;
                 self.time(LatencyKind::ServiceWasted, service);
             }
             Event::PollEnded { client, began, outcome } => {

@@ -22,7 +22,7 @@ pub enum Growth {
     Exponential {
         /// The delay of step 0.
         base: Span,
-        /// Growth a step, positive.
+        /// Growth a step, at least 1.
         factor: f64,
     },
     /// Uniform between two spans at every step.
@@ -172,18 +172,26 @@ impl Pipeline {
         step
     }
 
-    /// Whether a delay can be longer than no time at all.
-    pub fn can_pass_time(&self) -> bool {
-        let grows = match self.growth {
-            Growth::Constant(span) | Growth::Exponential { base: span, .. } => span > Span::ZERO,
-            Growth::Uniform(_, high) => high > Span::ZERO,
+    /// The longest delay that step 0 can draw. Growth never shrinks, so a pipeline for which it is zero
+    /// may let no time pass at all.
+    pub fn longest_first(&self) -> Span {
+        let grown = match self.growth {
+            Growth::Constant(span) | Growth::Exponential { base: span, .. } => span,
+            Growth::Uniform(_, high) => high,
         };
-        let passes = self.stages.iter().fold(grows, |passes, stage| match *stage {
-            Stage::Clamp(cap) => passes && cap > Span::ZERO,
-            Stage::Scale(_, high) => passes && high > 0.0,
-            Stage::Add(_, high) => passes || high > Span::ZERO,
-        });
-        passes && self.after.as_ref().is_none_or(|after| after.then.can_pass_time())
+        Span::from_ticks_f64(self.stages.iter().fold(grown.ticks() as f64, |ticks, stage| {
+            match *stage {
+                Stage::Clamp(cap) => ticks.min(cap.ticks() as f64),
+                Stage::Scale(_, high) => ticks * high,
+                Stage::Add(_, high) => ticks + high.ticks() as f64,
+            }
+        }))
+    }
+
+    /// Whether every regime of this pipeline lets time pass.
+    pub fn can_pass_time(&self) -> bool {
+        let then = self.after.as_ref().map(|after| &after.then);
+        self.longest_first() > Span::ZERO && then.is_none_or(|then| then.can_pass_time())
     }
 
     fn settled(&self, step: u32) -> bool {

@@ -1,0 +1,101 @@
+//! What must fit together once each value is right by itself.
+
+use super::super::diagnostic::{Place, Problems};
+use super::super::model::{Scenario, longest_run};
+use super::super::tree::{Node, Value};
+use crate::policy::{Acquire, Policy, Sleep};
+use crate::units::Span;
+
+/// Adds a problem for each contradiction.
+pub(super) fn check(scenario: &Scenario, root: &Node, problems: &mut Problems) {
+    let run = &scenario.run;
+    if run.warm_up >= run.duration {
+        problems.add(
+            "nothing would be measured: the warm-up lasts as long as the run",
+            place(root, &["run", "warm_up"]),
+            format!("make it shorter than the run's {}", run.duration),
+        );
+    }
+    for disturbance in disturbances(root) {
+        if written_at(disturbance).is_some_and(|at| at >= run.duration) {
+            problems.add(
+                format!("this disturbance comes after the run, which lasts {}", run.duration),
+                place(disturbance, &["at"]),
+                "make the run longer or the disturbance earlier",
+            );
+        }
+    }
+    let longest = longest_run(scenario.fleet.clients);
+    if run.duration + scenario.fleet.round_trip > longest {
+        problems.add(
+            format!("a run of {} is too long for {} clients", run.duration, scenario.fleet.clients),
+            place(root, &["run", "duration"]),
+            format!("time and client share 64 bits: at most {longest} here"),
+        );
+    }
+    if scenario.fleet.round_trip == Span::ZERO {
+        for candidate in &scenario.policies {
+            for (key, reason) in standing_still(&candidate.policy) {
+                problems.add(
+                    format!(
+                        "policy `{}` may act without any time passing: {reason}",
+                        candidate.name
+                    ),
+                    place(root, &["policy", &candidate.name, key]),
+                    "give it a delay, or give the fleet a round_trip",
+                );
+            }
+        }
+    }
+}
+
+/// Keys of a policy whose client would go on for ever at one instant.
+fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let sleeps = [policy.rules.empty.sleep, policy.rules.error.sleep];
+    let delay = match &policy.acquire {
+        Acquire::Once => None,
+        Acquire::Retry(retry) => Some(&retry.delay),
+    };
+    [
+        (!policy.poll.can_pass_time(), "poll", "its poll delay is always zero"),
+        (sleeps.contains(&Sleep::None), "loop", "its loop polls again without a sleep"),
+        (delay.is_some_and(|d| !d.can_pass_time()), "acquire", "its retry delay is always zero"),
+    ]
+    .into_iter()
+    .filter_map(|(stands, key, reason)| stands.then_some((key, reason)))
+}
+
+fn disturbances(root: &Node) -> &[Node] {
+    match child(root, "disturbance").map(|node| &node.value) {
+        Some(Value::List(items)) => items,
+        _ => &[],
+    }
+}
+
+fn written_at(disturbance: &Node) -> Option<Span> {
+    match child(disturbance, "at").map(|node| &node.value) {
+        Some(Value::Text(text)) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The place of what stands at the end of a path, or of the last part of it that is there.
+fn place(root: &Node, path: &[&str]) -> Place {
+    let mut node = root;
+    for key in path {
+        match child(node, key) {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    node.place.clone()
+}
+
+fn child<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
+    match &node.value {
+        Value::Table(entries) => {
+            entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,308 @@
+//! Policies: what they inherit, and delays as pipelines.
+
+use super::super::diagnostic::{Problems, nearest};
+use super::super::model::Candidate;
+use super::super::reader::{Choice, Fields, count, list, number, pair, positive_span, span, text};
+use super::super::tree::{Entry, Node, Value};
+use crate::policy::{
+    Acquire, After, Growth, Interval, LoopRule, LoopRules, Pipeline, Policy, Retry, Sleep, Stage,
+    StartUp, Stop,
+};
+use crate::units::Span;
+
+/// Draws of one delay share eight bits.
+const MOST_STAGES: usize = 100;
+
+/// All policies in the file's order; `rules` are those of `[loop]`.
+pub(super) fn policies(
+    node: &Node,
+    rules: Option<LoopRules>,
+    problems: &mut Problems,
+) -> Option<Vec<Candidate>> {
+    let Value::Table(entries) = &node.value else {
+        Fields::of("[policy]", node, problems)?;
+        return None;
+    };
+    if entries.is_empty() {
+        let help = "add a table [policy.NAME] with a poll schedule";
+        problems.add("there is no policy to play", node.place.clone(), help);
+        return None;
+    }
+    let read: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let named = check_name(entry, problems);
+            let policy = policy(entry, entries, rules.unwrap_or(LoopRules::HONCHO), problems);
+            Some(Candidate { name: named.then(|| entry.key.clone())?, policy: policy? })
+        })
+        .collect();
+    read.into_iter().collect()
+}
+
+fn check_name(entry: &Entry, problems: &mut Problems) -> bool {
+    let fine = !entry.key.trim().is_empty() && !entry.key.chars().any(char::is_control);
+    if !fine {
+        let help = "use letters, digits and hyphens";
+        problems.add("a policy needs a printable name", entry.place.clone(), help);
+    }
+    fine
+}
+
+fn policy(
+    entry: &Entry,
+    all: &[Entry],
+    rules: LoopRules,
+    problems: &mut Problems,
+) -> Option<Policy> {
+    let mut fields = Fields::of(format!("[policy.{}]", entry.key), &entry.node, problems)?;
+    for ancestor in ancestors(entry, all, problems)? {
+        let inherited = Fields::of(format!("[policy.{}]", ancestor.key), &ancestor.node, problems)?;
+        fields.inherit(inherited.entries());
+    }
+    fields.get("extends");
+    let start_up = fields.or("start_up", StartUp::Constant(Span::ZERO), problems, start_up);
+    let patience = fields.or("patience", None, problems, |node, problems| match &node.value {
+        Value::Text(text) if text == "never" => Some(None),
+        _ => positive_span(node, problems).map(Some),
+    });
+    let poll = fields.required("poll", "poll = [\"30s\"]", problems, pipeline);
+    let acquire = fields.or("acquire", Acquire::Once, problems, acquire);
+    let rules = fields.or("loop", rules, problems, self::rules);
+    fields.finish(problems);
+    Some(Policy {
+        start_up: start_up?,
+        patience: patience?,
+        poll: poll?,
+        acquire: acquire?,
+        rules: rules?,
+    })
+}
+
+/// What a policy extends, and what that extends, nearest first.
+fn ancestors<'a>(
+    entry: &'a Entry,
+    all: &'a [Entry],
+    problems: &mut Problems,
+) -> Option<Vec<&'a Entry>> {
+    let mut chain = vec![entry];
+    loop {
+        let youngest = chain[chain.len() - 1];
+        let Some(node) = Fields::of("a policy", &youngest.node, problems)?.get("extends") else {
+            return Some(chain.split_off(1));
+        };
+        let wanted = text(node, problems)?;
+        let Some(parent) = all.iter().find(|candidate| candidate.key == wanted) else {
+            let names = all.iter().map(|candidate| candidate.key.as_str());
+            let known = names.clone().collect::<Vec<_>>().join(", ");
+            let help = format!("{}the policies are: {known}", nearest(&wanted, names));
+            problems.add(
+                format!("there is no policy `{wanted}` to extend"),
+                node.place.clone(),
+                help,
+            );
+            return None;
+        };
+        if chain.iter().any(|link| link.key == parent.key) {
+            let mut circle: Vec<&str> = chain.iter().map(|link| link.key.as_str()).collect();
+            circle.push(&parent.key);
+            let message = format!("policies extend each other in a circle: {}", circle.join(" → "));
+            let help = "let one of them stand on its own, without `extends`";
+            problems.add(message, node.place.clone(), help);
+            return None;
+        }
+        chain.push(parent);
+    }
+}
+
+fn start_up(node: &Node, problems: &mut Problems) -> Option<StartUp> {
+    let choice = Choice::of(node, problems)?;
+    match (choice.name, choice.payload) {
+        (_, None) => Some(StartUp::Constant(span(node, problems)?)),
+        ("constant", Some(constant)) => Some(StartUp::Constant(span(constant, problems)?)),
+        ("uniform", Some(bounds)) => {
+            let (low, high) = pair(bounds, problems, span)?;
+            Some(StartUp::Uniform(low, high))
+        }
+        _ => choice.unknown(&["constant = \"0s\"", "uniform = [\"0s\", \"30s\"]"], problems),
+    }
+}
+
+fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
+    let choice = Choice::of(node, problems)?;
+    match (choice.name, choice.payload) {
+        ("once", None) => Some(Acquire::Once),
+        ("retry", Some(retry)) => {
+            let mut fields = Fields::of("`retry`", retry, problems)?;
+            let delay = fields.required("delay", "delay = [\"1s\"]", problems, pipeline);
+            let stop = fields.required("stop", "stop = { attempts = 5 }", problems, stop);
+            fields.finish(problems);
+            Some(Acquire::Retry(Retry { delay: delay?, stop: stop? }))
+        }
+        _ => choice.unknown(&["once", "retry = { delay = [\"1s\"], stop = … }"], problems),
+    }
+}
+
+fn stop(node: &Node, problems: &mut Problems) -> Option<Stop> {
+    match &node.value {
+        Value::Text(text) if text == "never" => return Some(Stop::default()),
+        Value::Text(_) => {
+            let choices = ["never", "attempts = 5", "elapsed = \"10s\""];
+            return Choice::of(node, problems)?.unknown(&choices, problems);
+        }
+        _ => {}
+    }
+    let mut fields = Fields::of("`stop`", node, problems)?;
+    let attempts = fields.optional("attempts", problems, count(1..=u32::MAX));
+    let elapsed = fields.optional("elapsed", problems, span);
+    fields.finish(problems);
+    let stop = Stop { attempts: attempts?, elapsed: elapsed? };
+    if stop == Stop::default() {
+        let help = "write `attempts = 5`, `elapsed = \"10s\"` or stop = \"never\"";
+        problems.add("no limit is given", node.place.clone(), help);
+        return None;
+    }
+    Some(stop)
+}
+
+/// `[loop]`, or a policy's own.
+pub(super) fn rules(node: &Node, problems: &mut Problems) -> Option<LoopRules> {
+    let mut fields = Fields::of("`loop`", node, problems)?;
+    let default = LoopRules::HONCHO;
+    let claimed = fields.or("claimed", default.claimed, problems, rule);
+    let empty = fields.or("empty", default.empty, problems, rule);
+    let error = fields.or("error", default.error, problems, rule);
+    fields.finish(problems);
+    Some(LoopRules { claimed: claimed?, empty: empty?, error: error? })
+}
+
+fn rule(node: &Node, problems: &mut Problems) -> Option<LoopRule> {
+    let mut fields = Fields::of("a loop rule", node, problems)?;
+    let interval =
+        fields.required("interval", "interval = \"advance\"", problems, |node, problems| {
+            let choice = Choice::of(node, problems)?;
+            match choice.name {
+                "reset" => Some(Interval::Reset),
+                "advance" => Some(Interval::Advance),
+                "keep" => Some(Interval::Keep),
+                _ => choice.unknown(&["reset", "advance", "keep"], problems),
+            }
+        });
+    let sleep = fields.required("sleep", "sleep = \"current\"", problems, |node, problems| {
+        let choice = Choice::of(node, problems)?;
+        match choice.name {
+            "none" => Some(Sleep::None),
+            "base" => Some(Sleep::Base),
+            "current" => Some(Sleep::Current),
+            "twice-current" => Some(Sleep::TwiceCurrent),
+            _ => choice.unknown(&["none", "base", "current", "twice-current"], problems),
+        }
+    });
+    fields.finish(problems);
+    Some(LoopRule { interval: interval?, sleep: sleep? })
+}
+
+/// A delay: its growth, stages in order, and perhaps another regime at the end.
+pub(super) fn pipeline(node: &Node, problems: &mut Problems) -> Option<Pipeline> {
+    let items = list(node, problems)?;
+    let [first, rest @ ..] = items else {
+        let help = "write how it grows, as in [\"30s\"]";
+        problems.add("a delay needs at least one entry", node.place.clone(), help);
+        return None;
+    };
+    if items.len() > MOST_STAGES {
+        let message = format!("a delay has at most {MOST_STAGES} stages");
+        problems.add(message, node.place.clone(), "shorten it");
+        return None;
+    }
+    let growth = growth(first, problems);
+    let mut stages = Vec::new();
+    let mut after = None;
+    for (position, item) in rest.iter().enumerate() {
+        let choice = Choice::of(item, problems);
+        match choice {
+            Some(Choice { name: "after", payload: Some(payload), .. }) => {
+                if position + 1 < rest.len() {
+                    let help = "move it to the end: nothing of this regime can follow it";
+                    problems.add("`after` must be the last entry", item.place.clone(), help);
+                }
+                after = self::after(payload, problems);
+                after.as_ref()?;
+            }
+            choice => stages.push(choice.and_then(|choice| stage(&choice, problems))),
+        }
+    }
+    let stages = stages.into_iter().collect::<Option<_>>();
+    Some(Pipeline::new(growth?, stages?, after))
+}
+
+const GROWTHS: [&str; 3] = [
+    "constant = \"1s\"",
+    "exponential = { base = \"1s\", factor = 2 }",
+    "uniform = [\"24s\", \"30s\"]",
+];
+const STAGES: [&str; 4] = [
+    "clamp = \"30s\"",
+    "scale = [0.5, 1.5]",
+    "add = [\"0s\", \"1s\"]",
+    "after = { retries = 10, then = [ … ] }",
+];
+
+fn growth(node: &Node, problems: &mut Problems) -> Option<Growth> {
+    let choice = Choice::of(node, problems)?;
+    match (choice.name, choice.payload) {
+        (_, None) => Some(Growth::Constant(span(node, problems)?)),
+        ("constant", Some(constant)) => Some(Growth::Constant(span(constant, problems)?)),
+        ("uniform", Some(bounds)) => {
+            let (low, high) = pair(bounds, problems, span)?;
+            Some(Growth::Uniform(low, high))
+        }
+        ("exponential", Some(law)) => {
+            let mut fields = Fields::of("`exponential`", law, problems)?;
+            let base = fields.required("base", "base = \"1s\"", problems, span);
+            let at_least_one = number("a factor of at least 1", |x| x >= 1.0);
+            let factor = fields.required("factor", "factor = 2", problems, at_least_one);
+            fields.finish(problems);
+            Some(Growth::Exponential { base: base?, factor: factor? })
+        }
+        ("clamp" | "scale" | "add" | "after", _) => {
+            let message = format!("a delay begins with how it grows, not with `{}`", choice.name);
+            let help = format!("put one of these first: {}", GROWTHS.join(", "));
+            problems.add(message, node.place.clone(), help);
+            None
+        }
+        _ => choice.unknown(&GROWTHS, problems),
+    }
+}
+
+fn stage(choice: &Choice<'_>, problems: &mut Problems) -> Option<Stage> {
+    match (choice.name, choice.payload) {
+        ("clamp", Some(cap)) => Some(Stage::Clamp(span(cap, problems)?)),
+        ("scale", Some(bounds)) => {
+            let (low, high) = pair(bounds, problems, |node, problems| {
+                number("a factor of at least 0, at most 1e6", |x| (0.0..=1e6).contains(&x))(
+                    node, problems,
+                )
+            })?;
+            Some(Stage::Scale(low, high))
+        }
+        ("add", Some(bounds)) => {
+            let (low, high) = pair(bounds, problems, span)?;
+            Some(Stage::Add(low, high))
+        }
+        ("constant" | "exponential" | "uniform", _) => {
+            let message = format!("`{}` says how a delay grows: it comes first", choice.name);
+            let help = format!("stages after it are: {}", STAGES.join(", "));
+            problems.add(message, choice.node.place.clone(), help);
+            None
+        }
+        _ => choice.unknown(&STAGES, problems),
+    }
+}
+
+fn after(node: &Node, problems: &mut Problems) -> Option<After> {
+    let mut fields = Fields::of("`after`", node, problems)?;
+    let retries = fields.required("retries", "retries = 10", problems, count(0..=u32::MAX));
+    let then = fields.required("then", "then = [\"30s\"]", problems, pipeline);
+    fields.finish(problems);
+    Some(After { retries: retries?, then: Box::new(then?) })
+}
