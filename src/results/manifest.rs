@@ -1,0 +1,111 @@
+//! `manifest.json`: what was run, so that it can be run again.
+//!
+//! Nothing in it depends on when or where the run took place, except the target that it was built for.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::plan;
+use crate::scenario::{Loaded, Scenario};
+
+/// The manifest's name within a results folder.
+pub(super) const NAME: &str = "manifest.json";
+
+/// Whose folder it is: nothing else is ever replaced.
+pub(super) const TOOL: &str = "herdsim";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What was run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Manifest<'a> {
+    /// `herdsim`.
+    pub tool: &'static str,
+    /// The version that ran.
+    pub version: &'static str,
+    /// The triple that it was built for.
+    pub target: &'static str,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// The scenario file's name without its folder, or `built-in NAME`.
+    pub origin: String,
+    /// The digest of the run, in hexadecimal.
+    pub digest: String,
+    /// Where the random worlds come from.
+    pub seed: u64,
+    /// Overrides as `key=value`, in order.
+    pub overrides: &'a [String],
+    /// The units in plan order.
+    pub units: Vec<Unit<'a>>,
+    /// The other files of the folder.
+    pub files: Vec<&'static str>,
+    /// The scenario's text, byte for byte.
+    pub text: &'a str,
+    /// The scenario as understood, every default filled in.
+    pub effective: &'a Scenario,
+}
+
+/// One simulation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unit<'a> {
+    /// The policy's name.
+    pub policy: &'a str,
+    /// The replicate, from 0.
+    pub replicate: u32,
+}
+
+impl<'a> Manifest<'a> {
+    /// The manifest of a run of `loaded` that also leaves `files`.
+    pub fn new(loaded: &'a Loaded, files: Vec<&'static str>) -> Manifest<'a> {
+        let Loaded { scenario, source } = loaded;
+        let origin = Path::new(&source.origin).file_name().map(|name| name.to_string_lossy());
+        let units = plan::units(scenario)
+            .into_iter()
+            .map(|unit| Unit {
+                policy: &scenario.policies[unit.policy].name,
+                replicate: unit.replicate,
+            })
+            .collect();
+        Manifest {
+            tool: TOOL,
+            version: VERSION,
+            target: env!("HERDSIM_TARGET"),
+            scenario: &scenario.name,
+            origin: origin.unwrap_or_default().into_owned(),
+            digest: digest(loaded),
+            seed: scenario.run.seed,
+            overrides: &source.overrides,
+            units,
+            files,
+            text: &source.text,
+            effective: scenario,
+        }
+    }
+
+    /// Its bytes.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest has text keys only");
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// SHA-256 over all that decides the bytes of the results on one target: the version, the scenario's
+/// name and text, overrides, and the policies played.
+pub fn digest(loaded: &Loaded) -> String {
+    let mut hasher = Sha256::new();
+    // Lengths keep neighbouring parts apart: "ab" + "c" is not "a" + "bc".
+    let mut part = |text: &str| {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    };
+    part(VERSION);
+    part(&loaded.scenario.name);
+    part(&loaded.source.text);
+    part(&loaded.source.overrides.len().to_string());
+    loaded.source.overrides.iter().for_each(|text| part(text));
+    loaded.scenario.policies.iter().for_each(|candidate| part(&candidate.name));
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,59 @@
+//! A run's results, and the folder that keeps them.
+//!
+//! [`Results`] is what a run produced; [`tables`] and the [`Manifest`] turn it into the bytes of files,
+//! and [`folder`] puts those on disk, all or nothing. The bytes depend on the scenario, the seed, the
+//! version and the target alone: no wall-clock time, no path of this machine, one format of numbers.
+
+pub mod folder;
+mod manifest;
+pub mod tables;
+
+use std::path::Path;
+
+pub use folder::ResultsError;
+pub use manifest::{Manifest, digest};
+
+use crate::metrics::PolicySummary;
+use crate::scenario::Loaded;
+
+/// All that a run produced: what every report is a view of.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The scenario as written and as understood.
+    pub loaded: Loaded,
+    /// One summary per policy that was played, in the scenario's order.
+    pub policies: Vec<PolicySummary>,
+}
+
+/// One file of a results folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name within the folder.
+    pub name: &'static str,
+    /// All of it.
+    pub bytes: Vec<u8>,
+}
+
+impl Results {
+    /// Writes the results folder `dir`: whole, or not at all. [`folder::check`] says what may be
+    /// replaced; `force` allows results of another digest too.
+    pub fn write(&self, dir: &Path, force: bool) -> Result<(), ResultsError> {
+        folder::write(dir, &digest(&self.loaded), force, &self.files())
+    }
+
+    /// The files of the folder, the manifest last.
+    pub fn files(&self) -> Vec<File> {
+        let mut files = vec![
+            File { name: "summary.csv", bytes: tables::summary(self) },
+            File { name: "replicates.csv", bytes: tables::replicates(self) },
+            File { name: "drain.csv", bytes: tables::drain(self) },
+            File { name: "concurrency.csv", bytes: tables::concurrency(self) },
+            File { name: "timeline.csv", bytes: tables::timeline(self) },
+            File { name: "latency.csv", bytes: tables::latency(self) },
+        ];
+        let names = files.iter().map(|file| file.name).collect();
+        let manifest = Manifest::new(&self.loaded, names);
+        files.push(File { name: manifest::NAME, bytes: manifest.to_json() });
+        files
+    }
+}

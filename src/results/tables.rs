@@ -1,0 +1,235 @@
+//! The CSV files of a results folder, as bytes.
+//!
+//! Tidy: one observation a row, the unit last in a column's name. An empty field is a figure that does
+//! not exist, or a time that had not come by the end (*censored*): never a number in its place.
+
+use super::Results;
+use crate::metrics::{LatencyKind, Metric, QUANTILES, Value};
+use crate::units::Span;
+
+/// `summary.csv`: a row per policy and metric.
+pub fn summary(results: &Results) -> Vec<u8> {
+    let mut table = Table::new([
+        "scenario",
+        "policy",
+        "metric",
+        "unit",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "replicates",
+        "censored",
+    ]);
+    for policy in &results.policies {
+        for &metric in Metric::ALL {
+            let estimate = policy.estimate(metric);
+            table.row([
+                results.loaded.scenario.name.clone(),
+                policy.policy.clone(),
+                metric.name().to_owned(),
+                metric.unit().to_owned(),
+                optional(estimate.estimate),
+                optional(estimate.low),
+                optional(estimate.high),
+                estimate.replicates.to_string(),
+                estimate.censored.to_string(),
+            ]);
+        }
+    }
+    table.bytes()
+}
+
+/// `replicates.csv`: a row per policy and replicate, a column per metric.
+pub fn replicates(results: &Results) -> Vec<u8> {
+    let keys = ["scenario", "policy", "replicate"];
+    let metrics = Metric::ALL.iter().map(|metric| metric.name());
+    let mut table = Table::new(keys.into_iter().chain(metrics));
+    for policy in &results.policies {
+        for (replicate, values) in policy.replicates.iter().enumerate() {
+            let keys = [
+                results.loaded.scenario.name.clone(),
+                policy.policy.clone(),
+                replicate.to_string(),
+            ];
+            let values = values.iter().map(|value| match value {
+                Value::Number(number) => decimal(*number),
+                Value::Censored | Value::Absent => String::new(),
+            });
+            table.row(keys.into_iter().chain(values));
+        }
+    }
+    table.bytes()
+}
+
+/// `drain.csv`: a row per policy, replicate and trigger.
+pub fn drain(results: &Results) -> Vec<u8> {
+    let mut table = Table::new(["policy", "replicate", "trigger", "at_s", "drain_s", "censored"]);
+    for policy in &results.policies {
+        for row in &policy.drains {
+            table.row([
+                policy.policy.clone(),
+                row.replicate.to_string(),
+                row.trigger.to_string(),
+                decimal(row.drain.at.as_secs_f64()),
+                optional(row.drain.after.map(Span::as_secs_f64)),
+                u8::from(row.drain.after.is_none()).to_string(),
+            ]);
+        }
+    }
+    table.bytes()
+}
+
+/// `concurrency.csv`: the share of time at each number of active backends, exact and as a monitor
+/// sees it that looks once a second.
+pub fn concurrency(results: &Results) -> Vec<u8> {
+    let mut table =
+        Table::new(["policy", "kind", "active", "share", "cumulative", "sampled_share"]);
+    for policy in &results.policies {
+        for (kind, exact, sampled) in policy.occupancy.kinds() {
+            let (time, samples) = (exact.total(), sampled.total());
+            let mut below = 0;
+            for level in 0..exact.held.len().max(sampled.held.len()) {
+                let held = exact.held.get(level).copied().unwrap_or(0);
+                let seen = sampled.held.get(level).copied().unwrap_or(0);
+                below += held;
+                table.row([
+                    policy.policy.clone(),
+                    kind.to_owned(),
+                    level.to_string(),
+                    optional(share(held, time)),
+                    optional(share(below, time)),
+                    optional(share(seen, samples)),
+                ]);
+            }
+        }
+    }
+    table.bytes()
+}
+
+/// `timeline.csv`: a row per policy and bucket, each figure a mean over replicates.
+pub fn timeline(results: &Results) -> Vec<u8> {
+    let mut table = Table::new([
+        "policy",
+        "t_s",
+        "polls",
+        "attempts",
+        "refused",
+        "timed_out",
+        "abandoned",
+        "good",
+        "wasted",
+        "sv_active_mean",
+        "sv_active_max",
+        "clients_max",
+        "cl_waiting_max",
+    ]);
+    for policy in &results.policies {
+        let replicates = policy.replicates.len() as f64;
+        let timeline = &policy.timeline;
+        for (index, bucket) in timeline.buckets.iter().enumerate() {
+            let mean = |sum: u64| decimal(sum as f64 / replicates);
+            let length = timeline.length(index).ticks() as f64;
+            table.row([
+                policy.policy.clone(),
+                decimal(timeline.start(index).as_secs_f64()),
+                mean(bucket.polls),
+                mean(bucket.attempts),
+                mean(bucket.refused),
+                mean(bucket.timed_out),
+                mean(bucket.abandoned),
+                mean(bucket.good),
+                mean(bucket.wasted),
+                decimal(bucket.sv_active_ticks as f64 / (replicates * length)),
+                mean(bucket.sv_active_max),
+                mean(bucket.clients_max),
+                mean(bucket.cl_waiting_max),
+            ]);
+        }
+    }
+    table.bytes()
+}
+
+/// `latency.csv`: a row per policy, kind of latency and quantile.
+pub fn latency(results: &Results) -> Vec<u8> {
+    let mut table = Table::new(["policy", "kind", "quantile", "ms"]);
+    for policy in &results.policies {
+        for kind in LatencyKind::ALL {
+            for quantile in QUANTILES {
+                let span = policy.latencies.quantile(kind, quantile);
+                table.row([
+                    policy.policy.clone(),
+                    kind.name().to_owned(),
+                    decimal(quantile),
+                    optional(span.map(Span::as_millis_f64)),
+                ]);
+            }
+        }
+    }
+    table.bytes()
+}
+
+/// The one format of a number in files: at most six decimals, no exponent, no trailing zeros, no
+/// minus before zero.
+///
+/// ```
+/// use herdsim::results::tables::decimal;
+///
+/// assert_eq!(decimal(12.5), "12.5");
+/// assert_eq!(decimal(-1e-9), "0");
+/// assert_eq!(decimal(1e15), "1000000000000000");
+/// ```
+pub fn decimal(number: f64) -> String {
+    assert!(number.is_finite(), "a figure is a number, or its field stays empty: {number}");
+    let fixed = format!("{number:.6}");
+    let short = fixed.trim_end_matches('0').trim_end_matches('.');
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+fn optional(number: Option<f64>) -> String {
+    number.map_or_else(String::new, decimal)
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// A CSV file in memory: writes cannot fail, only rows of unequal length could, which is a bug.
+struct Table(csv::Writer<Vec<u8>>);
+
+impl Table {
+    fn new<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+        let mut table = Table(csv::Writer::from_writer(Vec::new()));
+        table.row(header);
+        table
+    }
+
+    fn row(&mut self, fields: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+        self.0.write_record(fields).expect("rows are as long as the header");
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        self.0.into_inner().expect("a vector takes every write")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_format() {
+        for (number, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (100.0, "100"),
+            (0.1 + 0.2, "0.3"),
+            (1.0 / 3.0, "0.333333"),
+            (-2.5, "-2.5"),
+            (-0.000_000_4, "0"),
+            (0.000_000_6, "0.000001"),
+            (1e21, "1000000000000000000000"),
+        ] {
+            assert_eq!(decimal(number), text);
+        }
+    }
+}
