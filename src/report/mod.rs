@@ -1,1 +1,17 @@
-//! Views of results.
+//! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs.
+//!
+//! Pure functions of [`Results`](crate::results::Results): nothing is run, read or written here, so a
+//! report can be made again at any time. What a time that had not come by the end looks like is decided
+//! in one place ([`columns`]): `> 30m`, never a number.
+
+mod columns;
+pub mod json;
+pub mod markdown;
+mod numbers;
+mod prose;
+mod spark;
+mod table;
+pub mod terminal;
+mod text;
+
+pub use text::{Glyphs, Ink, Style};

@@ -1,0 +1,103 @@
+//! The figures of a report: one column each, one row per policy.
+
+use super::numbers::{count, factor, percent, span};
+use super::table::Column;
+use super::text::{Piece, Tone, truncated};
+use crate::metrics::{Metric, PolicySummary};
+use crate::results::Results;
+use crate::units::Span;
+
+/// What stands where there is nothing to measure.
+const ABSENT: &str = "–";
+
+/// The table of a run: with a trigger how it recovers, without one how it stands. Names take at most
+/// `name_width` columns.
+pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
+    let column = |name, heading, weight, cell: &dyn Fn(&PolicySummary) -> Piece| Column {
+        name,
+        heading,
+        weight,
+        cells: results.policies.iter().map(cell).collect(),
+    };
+    let counted = |metric| move |policy: &PolicySummary| counted(policy, metric);
+    let mut columns = vec![
+        column("policy", ["", "policy"], u8::MAX, &|policy| {
+            Piece::new(truncated(&policy.policy, name_width))
+        }),
+        column("peak active", ["peak", "active"], 7, &counted(Metric::SvActiveMax)),
+        column("p99 active", ["p99", "active"], 3, &counted(Metric::SvActiveP99)),
+        column("peak clients", ["peak", "clients"], 2, &counted(Metric::ClientsMax)),
+        column("refused", ["", "refused"], 6, &counted(Metric::Refused)),
+        column("amplification", ["", "ampl."], 5, &|policy| {
+            let estimate = policy.estimate(Metric::Amplification).estimate;
+            Piece::new(estimate.map_or(ABSENT.to_owned(), factor))
+        }),
+        column("wasted", ["", "wasted"], 4, &wasted),
+    ];
+    if trigger_to_end(results).is_some() {
+        columns.push(column("time to drain", ["time to", "drain"], 9, &|policy| {
+            timed(results, policy, Metric::TimeToDrain)
+        }));
+        columns.push(column("99 % served", ["99 %", "served"], 8, &|policy| {
+            timed(results, policy, Metric::Served99)
+        }));
+    } else {
+        let mean = column("mean active", ["mean", "active"], 8, &counted(Metric::SvActiveMean));
+        columns.insert(1, mean);
+        columns.push(column("wait p99", ["wait", "p99"], 9, &|policy| {
+            let millis = policy.estimate(Metric::WaitP99).estimate;
+            Piece::new(millis.map_or(ABSENT.to_owned(), |millis| span(millis / 1e3)))
+        }));
+    }
+    columns
+}
+
+/// How long after the first trigger the run ends; `None` without a trigger.
+pub(super) fn trigger_to_end(results: &Results) -> Option<Span> {
+    let scenario = &results.loaded.scenario;
+    let end = crate::units::SimTime::ZERO + scenario.run.duration;
+    scenario.first_trigger().map(|trigger| end.since(trigger))
+}
+
+/// How the drains of a policy came out, as a tone: all, none, or neither.
+pub(super) fn drain_tone(policy: &PolicySummary) -> Tone {
+    let estimate = policy.estimate(Metric::TimeToDrain);
+    match estimate.censored {
+        _ if estimate.replicates == 0 => Tone::Neutral,
+        0 => Tone::Good,
+        censored if censored == estimate.replicates => Tone::Bad,
+        _ => Tone::Neutral,
+    }
+}
+
+fn counted(policy: &PolicySummary, metric: Metric) -> Piece {
+    Piece::new(policy.estimate(metric).estimate.map_or(ABSENT.to_owned(), count))
+}
+
+/// The share of completed claims that were for nobody.
+fn wasted(policy: &PolicySummary) -> Piece {
+    let mean = |metric| policy.estimate(metric).estimate.unwrap_or(0.0);
+    let (good, wasted) = (mean(Metric::GoodClaims), mean(Metric::WastedClaims));
+    let claims = good + wasted;
+    Piece::new(if claims > 0.0 { percent(wasted / claims) } else { ABSENT.to_owned() })
+}
+
+/// A median time; beyond the end of the run where the median is censored; preceded by how many
+/// replicates got there where only some did.
+fn timed(results: &Results, policy: &PolicySummary, metric: Metric) -> Piece {
+    let estimate = policy.estimate(metric);
+    let time = match (estimate.estimate, trigger_to_end(results)) {
+        (Some(seconds), _) => span(seconds),
+        (None, Some(limit)) if estimate.censored > 0 => format!("> {}", span(limit.as_secs_f64())),
+        (None, _) => return Piece::new(ABSENT),
+    };
+    let reached = estimate.replicates - estimate.censored;
+    let text = match estimate.censored > 0 && reached > 0 {
+        true => format!("{reached}/{} {time}", estimate.replicates),
+        false => time,
+    };
+    match metric {
+        Metric::TimeToDrain => Piece::toned(text, drain_tone(policy)),
+        _ => Piece::new(text),
+    }
+}

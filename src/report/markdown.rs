@@ -1,0 +1,47 @@
+//! The report as Markdown, for a pull request or a page.
+
+use super::{columns, prose};
+use crate::results::Results;
+
+/// The whole report: heading, facts, table, verdict.
+pub fn render(results: &Results) -> String {
+    let mut out = format!("### {}\n\n", escaped(&prose::title(results)));
+    let facts = prose::facts(results).concat();
+    out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
+    for disturbance in &results.loaded.scenario.disturbances {
+        out.push_str(&format!("- {}\n", prose::disturbance(disturbance)));
+    }
+    if !results.loaded.scenario.disturbances.is_empty() {
+        out.push('\n');
+    }
+    let columns = columns::columns(results, usize::MAX);
+    push_row(&mut out, columns.iter().map(|column| column.name));
+    let alignment = columns.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" });
+    push_row(&mut out, alignment);
+    for row in 0..results.policies.len() {
+        push_row(&mut out, columns.iter().map(|column| column.cells[row].text.as_str()));
+    }
+    let verdict: Vec<String> =
+        prose::verdict(results).into_iter().map(|piece| piece.text).collect();
+    out.push_str(&format!("\n{}\n", escaped(&verdict.join(" "))));
+    out
+}
+
+fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
+    for cell in cells {
+        out.push_str(&format!("| {} ", escaped(cell)));
+    }
+    out.push_str("|\n");
+}
+
+/// Names and titles are the user's: what would be markup in them stays text.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if matches!(sign, '|' | '*' | '_' | '`' | '<' | '[' | '\\') {
+            out.push('\\');
+        }
+        out.push(sign);
+    }
+    out
+}

@@ -1,0 +1,234 @@
+//! A run in words: what was played, and what came of it.
+
+use super::columns::{drain_tone, trigger_to_end};
+use super::numbers::{count, percent, span};
+use super::text::{Piece, Tone};
+use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
+use crate::results::Results;
+use crate::scenario::{Action, Demand, Disturbance};
+use crate::units::Ratio;
+
+/// The scenario's name and title.
+pub(super) fn title(results: &Results) -> String {
+    let scenario = &results.loaded.scenario;
+    format!("{}: {}", scenario.name, scenario.title)
+}
+
+/// The system and the run, as facts in two groups.
+pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
+    let scenario = &results.loaded.scenario;
+    let mut system = vec![
+        format!("{} clients", count(f64::from(scenario.fleet.clients))),
+        format!("pool {}", count(f64::from(scenario.pooler.pool_size))),
+        format!("claim {}", demand(&scenario.database.claim)),
+    ];
+    if let Some(limit) = scenario.pooler.max_client_conn {
+        system.push(format!("max_client_conn {}", count(f64::from(limit))));
+    }
+    let run = &scenario.run;
+    let plural = |n: usize, one: &str, many: &str| {
+        format!("{} {}", count(n as f64), if n == 1 { one } else { many })
+    };
+    let played = vec![
+        format!(
+            "{} × {}",
+            plural(run.replicates as usize, "replicate", "replicates"),
+            plural(results.policies.len(), "policy", "policies")
+        ),
+        format!("seed {}", run.seed),
+        format!("{} simulated", span(run.duration.as_secs_f64())),
+        format!("{} warm-up", span(run.warm_up.as_secs_f64())),
+    ];
+    [system, played]
+}
+
+/// A disturbance, as in `at 2m all clients restart within 200 ms, and the database with them`.
+pub(super) fn disturbance(disturbance: &Disturbance) -> String {
+    let at = span(disturbance.at.as_secs_f64());
+    match disturbance.action {
+        Action::Restart { clients, over, database } => {
+            let who = match clients {
+                Ratio::ONE => "all clients restart".to_owned(),
+                share => format!("{} of the clients restart", percent(share.as_f64())),
+            };
+            let over = span(over.as_secs_f64());
+            let database = if database { ", and the database with them" } else { "" };
+            format!("at {at} {who} within {over}{database}")
+        }
+    }
+}
+
+/// What came of it, in a sentence or two.
+pub(super) fn verdict(results: &Results) -> Vec<Piece> {
+    match trigger_to_end(results) {
+        Some(rest) => recovery(results, &span(rest.as_secs_f64())),
+        None => steady_state(results),
+    }
+}
+
+fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
+    let with = |wanted: Tone| -> Vec<&PolicySummary> {
+        results.policies.iter().filter(|policy| drain_tone(policy) == wanted).collect()
+    };
+    let (drained, mixed, stuck) = (with(Tone::Good), with(Tone::Neutral), with(Tone::Bad));
+    let policies = results.policies.len();
+    let mut text = Text::default();
+    if stuck.len() == policies {
+        text.say(match policies {
+            1 => "The fleet has not drained by the end of the run,",
+            _ => "Under no policy has the fleet drained by the end of the run,",
+        });
+        text.keep(format!("{rest} after"));
+        text.say("the trigger.");
+        return text.pieces;
+    }
+    match drained.len() {
+        0 => {}
+        1 if policies == 1 => text.say("The fleet drains."),
+        all if all == policies => text.say("Under every policy the fleet drains."),
+        some => {
+            let lead = format!("It drains under {some} of {policies} policies:");
+            text.list(&lead, &drained, Tone::Good, |_| None);
+        }
+    }
+    if let Some(best) = Best::of(&drained, Metric::TimeToDrain) {
+        text.best("Median time to drain:", "Shortest median time to drain:", &best, span);
+    }
+    if !mixed.is_empty() {
+        text.list("In some replicates only:", &mixed, Tone::Neutral, |policy| {
+            let Estimate { replicates, censored, .. } = policy.estimate(Metric::TimeToDrain);
+            Some(format!("({} of {replicates})", replicates - censored))
+        });
+    }
+    if !stuck.is_empty() {
+        text.say("Not drained by the end of the run,");
+        text.keep(format!("{rest} after"));
+        text.list("the trigger:", &stuck, Tone::Bad, |_| None);
+    }
+    let (replicates, enough) = (replicates(results), replicates_for_median_interval());
+    if replicates < enough {
+        let noun = if replicates == 1 { "replicate" } else { "replicates" };
+        text.say(&format!("With {replicates} {noun} a median has no"));
+        text.keep("95 % interval:");
+        text.say("use");
+        text.keep(format!("--replicates {enough}"));
+        text.say("or more.");
+    }
+    text.pieces
+}
+
+fn steady_state(results: &Results) -> Vec<Piece> {
+    let policies: Vec<&PolicySummary> = results.policies.iter().collect();
+    let mut text = Text::default();
+    text.say("Nothing disturbs it.");
+    if let Some(best) = Best::of(&policies, Metric::SvActiveMean) {
+        let (alone, least) = ("Active backends on average:", "Fewest active backends on average:");
+        text.best(alone, least, &best, count);
+    }
+    if let Some(best) = Best::of(&policies, Metric::WaitP99) {
+        let (alone, least) = ("99 % of waits are up to:", "Shortest wait at the 99 % quantile:");
+        text.best(alone, least, &best, |millis| span(millis / 1e3));
+    }
+    let full = Some(results.loaded.scenario.pooler.pool_size);
+    let filling = || policies.iter().filter(|policy| policy.occupancy.all.max() == full);
+    match (filling().count(), policies.len()) {
+        (0, _) => text.say("The pool is never full."),
+        (_, 1) => text.say("At times the pool is full."),
+        _ => {
+            let filling: Vec<&PolicySummary> = filling().copied().collect();
+            text.list("At times the pool is full under", &filling, Tone::Neutral, |_| None);
+        }
+    }
+    text.pieces
+}
+
+/// The least estimate of a metric, and whose it is.
+struct Best<'a> {
+    policies: Vec<&'a str>,
+    rivals: usize,
+    value: f64,
+    estimate: Estimate,
+}
+
+impl<'a> Best<'a> {
+    fn of(policies: &[&'a PolicySummary], metric: Metric) -> Option<Best<'a>> {
+        let estimates: Vec<(&str, f64, Estimate)> = policies
+            .iter()
+            .filter_map(|policy| {
+                let estimate = policy.estimate(metric);
+                estimate.estimate.map(|value| (policy.policy.as_str(), value, estimate))
+            })
+            .collect();
+        let &(_, value, estimate) = estimates.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let best = estimates.iter().filter(|other| other.1 == value).map(|(name, ..)| *name);
+        Some(Best { policies: best.collect(), rivals: policies.len(), value, estimate })
+    }
+}
+
+fn replicates(results: &Results) -> usize {
+    results.policies.iter().map(|policy| policy.replicates.len()).min().unwrap_or(0)
+}
+
+fn demand(demand: &Demand) -> String {
+    let shown = |of: crate::units::Span| span(of.as_secs_f64());
+    match *demand {
+        Demand::Constant(length) => shown(length),
+        Demand::Exponential { mean } => format!("{} exponential", shown(mean)),
+        Demand::Uniform(low, high) => format!("{} – {} uniform", shown(low), shown(high)),
+        Demand::Normal { mean, std_dev } => {
+            format!("{} normal (sd {})", shown(mean), shown(std_dev))
+        }
+    }
+}
+
+/// Sentences under construction: words that may be broken between, and pieces that may not.
+#[derive(Default)]
+struct Text {
+    pieces: Vec<Piece>,
+}
+
+impl Text {
+    fn say(&mut self, words: &str) {
+        self.pieces.extend(words.split_whitespace().map(Piece::new));
+    }
+
+    fn keep(&mut self, piece: impl Into<String>) {
+        self.pieces.push(Piece::new(piece));
+    }
+
+    /// `lead a, b (note), c.`
+    fn list(
+        &mut self,
+        lead: &str,
+        policies: &[&PolicySummary],
+        tone: Tone,
+        note: impl Fn(&PolicySummary) -> Option<String>,
+    ) {
+        self.say(lead);
+        for (index, policy) in policies.iter().enumerate() {
+            let stop = if index + 1 == policies.len() { "." } else { "," };
+            let name = match note(policy) {
+                Some(note) => format!("{} {note}{stop}", policy.policy),
+                None => format!("{}{stop}", policy.policy),
+            };
+            self.pieces.push(Piece::toned(name, tone));
+        }
+    }
+
+    /// `alone 31 s (95 % interval 29 s – 33 s).` or, among several, `least name, 31 s.`
+    fn best(&mut self, alone: &str, least: &str, best: &Best<'_>, number: fn(f64) -> String) {
+        self.say(if best.rivals == 1 { alone } else { least });
+        if best.rivals > 1 {
+            best.policies.iter().for_each(|name| self.keep(format!("{name},")));
+        }
+        let shown = number(best.value);
+        match (&best.policies[..], best.estimate.low, best.estimate.high) {
+            ([_], Some(low), Some(high)) => {
+                self.keep(shown);
+                self.keep("(95 % interval");
+                self.keep(format!("{} – {}).", number(low), number(high)));
+            }
+            _ => self.keep(format!("{shown}.")),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The report on the terminal: what ran, a row per policy, the course of each, and a verdict.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::text::{Piece, Style, padded, truncated, wrap};
+use super::{columns, numbers, prose, spark, table};
+use crate::metrics::{PolicySummary, Timeline};
+use crate::results::Results;
+use crate::units::SimTime;
+
+/// Policy names longer than this are cut off where there are 80 columns.
+const NAME_WIDTH: usize = 17;
+/// What the rest of the table takes beside the names, at most.
+const FIGURES_WIDTH: usize = 63;
+
+/// The whole report, ending in a line break.
+pub fn render(results: &Results, style: &Style) -> String {
+    let parts = [head(results, style), figures(results, style), courses(results, style)];
+    let verdict = wrap(&prose::verdict(results), " ", style.width, "", style.ink);
+    style.glyphs.write(&format!("{}\n{verdict}", parts.join("\n")))
+}
+
+fn head(results: &Results, style: &Style) -> String {
+    let words = |text: &str| text.split_whitespace().map(Piece::new).collect::<Vec<Piece>>();
+    let mut out = wrap(&words(&prose::title(results)), " ", style.width, "  ", style.ink);
+    for facts in prose::facts(results) {
+        let facts: Vec<Piece> = facts.into_iter().map(Piece::new).collect();
+        out.push_str("  ");
+        out.push_str(&wrap(&facts, " · ", style.width.saturating_sub(2), "  ", style.ink));
+    }
+    for disturbance in &results.loaded.scenario.disturbances {
+        let words = words(&prose::disturbance(disturbance));
+        out.push_str("  ");
+        out.push_str(&wrap(&words, " ", style.width.saturating_sub(2), "    ", style.ink));
+    }
+    out
+}
+
+fn figures(results: &Results, style: &Style) -> String {
+    table::render(columns::columns(results, name_width(style)), style.width, style.ink)
+}
+
+/// One sparkline per policy on one scale, and where the disturbances are.
+fn courses(results: &Results, style: &Style) -> String {
+    let scenario = &results.loaded.scenario;
+    let names: Vec<String> = results
+        .policies
+        .iter()
+        .map(|policy| truncated(&policy.policy, name_width(style)))
+        .collect();
+    let label = names.iter().map(|name| name.width()).max().unwrap_or(0) + 4;
+    let room = style.width.saturating_sub(label).max(1);
+    let full = scenario.pooler.pool_size;
+    let mut out = format!(
+        "active backends, 0 – {}, {} = full\n",
+        numbers::span(scenario.run.duration.as_secs_f64()),
+        numbers::count(f64::from(full)),
+    );
+    for (policy, name) in results.policies.iter().zip(&names) {
+        let means = means(policy, room.min(policy.timeline.buckets.len()));
+        let line = format!("  {}  {}", padded(name, label - 4), spark::line(&means, full.into()));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    if let Some(first) = results.policies.first() {
+        out.push_str(&marks(results, &first.timeline, label, style.width));
+    }
+    out
+}
+
+/// Mean active backends in each of `cells` equal parts of the run.
+fn means(policy: &PolicySummary, cells: usize) -> Vec<f64> {
+    let Timeline { buckets, .. } = &policy.timeline;
+    (0..cells)
+        .map(|cell| {
+            let part = cell * buckets.len() / cells..(cell + 1) * buckets.len() / cells;
+            let held: u64 = buckets[part.clone()].iter().map(|bucket| bucket.sv_active_ticks).sum();
+            let time: u64 = part.map(|index| policy.timeline.length(index).ticks()).sum();
+            held as f64 / (time as f64 * policy.replicates.len() as f64)
+        })
+        .collect()
+}
+
+/// A line that points at each disturbance and says when it was, as far as there is room.
+fn marks(results: &Results, timeline: &Timeline, label: usize, width: usize) -> String {
+    let cells = width.saturating_sub(label).max(1).min(timeline.buckets.len());
+    let mut line = String::new();
+    for disturbance in &results.loaded.scenario.disturbances {
+        let column = label + cell_of(timeline, disturbance.at, cells);
+        if line.width() > column {
+            continue;
+        }
+        let marked = format!("▲ {}", numbers::span(disturbance.at.as_secs_f64()));
+        let mark = if column + marked.width() <= width { &marked } else { "▲" };
+        line = padded(&line, column);
+        line.push_str(mark);
+    }
+    if line.is_empty() { line } else { format!("{line}\n") }
+}
+
+fn cell_of(timeline: &Timeline, at: SimTime, cells: usize) -> usize {
+    let buckets = timeline.buckets.len();
+    let bucket = timeline.index(at).min(buckets.saturating_sub(1));
+    // The cell whose part [cell · buckets / cells, (cell + 1) · buckets / cells) holds the bucket.
+    ((bucket + 1) * cells).div_ceil(buckets.max(1)).saturating_sub(1)
+}
+
+fn name_width(style: &Style) -> usize {
+    NAME_WIDTH.max(style.width.saturating_sub(FIGURES_WIDTH))
+}
