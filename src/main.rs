@@ -1,1 +1,21 @@
-fn main() {}
+//! The program: reads the command line, does it, and ends with one of the documented exit codes.
+//!
+//! 0 done (a closed pipe counts as done), 2 bad scenario, usage or I/O. A panic stays 101: a bug.
+
+use std::process::ExitCode;
+
+use herdsim::cli::{Cli, Failure};
+
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::from_args();
+    let console = cli.console();
+    match cli.run(&console) {
+        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.error(&failure);
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}

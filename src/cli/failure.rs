@@ -1,0 +1,65 @@
+//! Why a command failed, in words for people.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::results::ResultsError;
+use crate::scenario::ScenarioError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The scenario cannot be played.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The results folder cannot be written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// What was asked for does not go together, or does not fit.
+    #[error("{what}")]
+    Usage {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        help: String,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Stdout could not be written.
+    #[error("cannot write to stdout: {0}")]
+    Stdout(io::Error),
+    /// Who read stdout has gone: no failure of ours.
+    #[error("stdout was closed")]
+    ClosedPipe,
+}
+
+impl Failure {
+    /// A file that could not be written.
+    pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+        let path = path.to_owned();
+        move |source| Failure::File { path, source }
+    }
+
+    /// Stdout that could not be written.
+    pub(super) fn stdout(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Stdout(error),
+        }
+    }
+
+    /// What to do about it.
+    pub(super) fn help(&self) -> Option<&str> {
+        match self {
+            Failure::Results(error) => error.help(),
+            Failure::Usage { help, .. } => Some(help),
+            _ => None,
+        }
+    }
+}
