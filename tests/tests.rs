@@ -1,8 +1,12 @@
-//! Integration tests, by subject.
+//! One integration binary, a module per subject.
 
+mod cli;
 mod client_rules;
 mod determinism;
 mod incident;
 mod laws;
+mod report;
+mod results_folder;
+mod sample;
 mod steady_state;
 mod watch;

@@ -1,0 +1,190 @@
+//! The program as it is used: exit codes, and which stream says what.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A short run of a built-in scenario, in a folder of its own.
+const SHORT: [&str; 6] =
+    ["run", "deriver-restart", "--replicates", "1", "--set", "fleet.clients=100"];
+
+fn herdsim(folder: &Path, args: &[&str]) -> Output {
+    command(folder, args).output().unwrap()
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_herdsim"));
+    command.args(args).current_dir(folder).env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
+    command
+}
+
+fn short(folder: &Path, more: &[&str]) -> Output {
+    herdsim(folder, &[&SHORT[..], more].concat())
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn refused(output: &Output, with: &[&str]) {
+    let stderr = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(stdout(output), "");
+    for words in with {
+        assert!(stderr.contains(words), "no `{words}` in: {stderr}");
+    }
+}
+
+#[test]
+fn a_run_writes_its_folder_and_shows_a_table() {
+    let place = tempfile::tempdir().unwrap();
+    let output = short(place.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("deriver-restart: "));
+    assert!(!stdout(&output).contains('\x1b'), "no colours in a pipe");
+    assert!(stderr(&output).starts_with("wrote results/deriver-restart in "));
+    assert!(place.path().join("results/deriver-restart/manifest.json").is_file());
+}
+
+#[test]
+fn each_format_goes_to_stdout_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let printed = |format: &str| stdout(&short(place.path(), &["-q", "--format", format]));
+    let summary = fs::read_to_string(place.path().join("results/deriver-restart/summary.csv"));
+    assert!(summary.is_err(), "nothing has run yet");
+    let csv = printed("csv");
+    let summary = fs::read_to_string(place.path().join("results/deriver-restart/summary.csv"));
+    assert_eq!(csv, summary.unwrap());
+    let json: serde_json::Value = serde_json::from_str(&printed("json")).unwrap();
+    assert_eq!(json["replicates"], 1);
+    assert!(json["policies"][0]["metrics"]["polls"]["estimate"].is_number());
+    assert!(printed("markdown").starts_with("### deriver-restart: "));
+}
+
+#[test]
+fn quiet_leaves_stderr_empty() {
+    let place = tempfile::tempdir().unwrap();
+    let output = short(place.path(), &["--quiet"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr(&output), "");
+    assert_ne!(stdout(&output), "");
+}
+
+#[test]
+fn colours_come_when_asked_for() {
+    let place = tempfile::tempdir().unwrap();
+    let always = short(place.path(), &["--color", "always"]);
+    assert!(stdout(&always).contains('\x1b'));
+    let never = short(place.path(), &["--color", "never", "--out", "/dev/null"]);
+    assert!(!stderr(&never).contains('\x1b'));
+}
+
+#[test]
+fn flags_are_overrides_in_the_manifest() {
+    let place = tempfile::tempdir().unwrap();
+    let output = short(place.path(), &["--seed", "9", "--policy", "baseline", "--out", "here"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let manifest = fs::read(place.path().join("here/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(
+        manifest["overrides"],
+        serde_json::json!(["fleet.clients=100", "run.replicates=1", "run.seed=9"])
+    );
+    assert_eq!(manifest["seed"], 9);
+    assert_eq!(manifest["units"], serde_json::json!([{ "policy": "baseline", "replicate": 0 }]));
+}
+
+#[test]
+fn wrong_usage_is_refused_with_two() {
+    let place = tempfile::tempdir().unwrap();
+    refused(&herdsim(place.path(), &[]), &["Usage"]);
+    refused(&short(place.path(), &["--speed", "9"]), &["--speed"]);
+    refused(&short(place.path(), &["--jobs", "0"]), &["--jobs"]);
+    refused(&short(place.path(), &["--format", "xml"]), &["xml", "markdown"]);
+    refused(&herdsim(place.path(), &["run", "no-such-scenario"]), &["no-such-scenario"]);
+    refused(&short(place.path(), &["--policy", "no-such-policy"]), &["no-such-policy"]);
+    refused(&short(place.path(), &["--set", "fleet.colour=1"]), &["colour"]);
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "nothing was written");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused_before_the_run() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("file"), "mine").unwrap();
+    refused(&short(place.path(), &["--out", "file"]), &["not a folder", "--out"]);
+    refused(&short(place.path(), &["--out", "file/in"]), &["file/in", "--out"]);
+    refused(&short(place.path(), &["--out", "."]), &["current folder"]);
+    fs::create_dir(place.path().join("full")).unwrap();
+    fs::write(place.path().join("full/notes.txt"), "mine").unwrap();
+    refused(&short(place.path(), &["--out", "full", "--force"]), &["not empty"]);
+}
+
+#[test]
+fn results_of_another_run_ask_for_force() {
+    let place = tempfile::tempdir().unwrap();
+    assert_eq!(short(place.path(), &["--seed", "1"]).status.code(), Some(0));
+    refused(&short(place.path(), &["--seed", "2"]), &["another run", "help:", "--force"]);
+    assert_eq!(short(place.path(), &["--seed", "2", "--force"]).status.code(), Some(0));
+    assert_eq!(short(place.path(), &["--seed", "2"]).status.code(), Some(0), "the same again");
+}
+
+#[test]
+fn a_trace_follows_one_policy() {
+    let place = tempfile::tempdir().unwrap();
+    refused(&short(place.path(), &["--trace", "t.csv"]), &["one policy", "--policy baseline"]);
+    let one = ["--policy", "baseline", "--trace"];
+    refused(&short(place.path(), &[&one[..], &["no/t.csv"]].concat()), &["no/t.csv"]);
+    refused(&short(place.path(), &[&one[..], &["/dev/null"]].concat()), &["no ordinary file"]);
+    let output = short(place.path(), &[&one[..], &["t.csv"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(fs::metadata(place.path().join("t.csv")).unwrap().len() > 0);
+}
+
+#[test]
+fn a_run_that_cannot_fit_is_refused_before_it_starts() {
+    let place = tempfile::tempdir().unwrap();
+    let of = |clients: &str| {
+        let clients = format!("fleet.clients={clients}");
+        let many = ["run", "deriver-restart", "--jobs", "1000", "--set", &clients];
+        herdsim(place.path(), &many)
+    };
+    refused(&of("1000000000"), &["GiB of memory", "GiB are available", "--jobs 1"]);
+    refused(&of("4000000000"), &["a run of 32m is too long", "run.duration"]);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let place = tempfile::tempdir().unwrap();
+    let mut child = command(place.path(), &SHORT)
+        .args(["--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn list_names_what_run_takes() {
+    let place = tempfile::tempdir().unwrap();
+    let output = herdsim(place.path(), &["list"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    let names: Vec<&str> =
+        text.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert!(names.contains(&"deriver-restart"), "{text}");
+}
+
+#[test]
+fn help_leads_with_examples() {
+    let place = tempfile::tempdir().unwrap();
+    let text = stdout(&herdsim(place.path(), &["--help"]));
+    assert!(text.find("Examples:").unwrap() < text.find("Usage:").unwrap(), "{text}");
+}
