@@ -5,6 +5,7 @@ mod client_rules;
 mod determinism;
 mod incident;
 mod laws;
+mod layers;
 mod report;
 mod results_folder;
 mod sample;
