@@ -154,7 +154,7 @@ fn a_run_that_cannot_fit_is_refused_before_it_starts() {
         herdsim(place.path(), &many)
     };
     refused(&of("1000000000"), &["GiB of memory", "GiB are available", "--jobs 1"]);
-    refused(&of("4000000000"), &["a run of 32m is too long", "run.duration"]);
+    refused(&of("4000000000"), &["a run of 32m is too long", "duration = \"32m\"", "at most 8m"]);
 }
 
 #[test]

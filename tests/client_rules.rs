@@ -108,10 +108,10 @@ fn first_polls_after_a_restart_spread_uniformly_over_the_start_up_window() {
     for (_, event) in events(&scenario, 0) {
         match event {
             Event::Restarted { client, .. } => waiting_for[client as usize] = true,
-            Event::Departed { client, at, .. } if at >= trigger => {
-                if std::mem::take(&mut waiting_for[client as usize]) {
-                    first_polls.push(at.since(trigger).as_secs_f64());
-                }
+            Event::Departed { client, at, .. }
+                if at >= trigger && std::mem::take(&mut waiting_for[client as usize]) =>
+            {
+                first_polls.push(at.since(trigger).as_secs_f64());
             }
             _ => {}
         }

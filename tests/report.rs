@@ -191,8 +191,9 @@ active backends, 0 – 32m, 368 = full
   a  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   b  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
 
-Nothing disturbs it. Fewest active backends on average: a, b, 40.5. Shortest
-wait at the 99 % quantile: a, b, 2.0 ms. The pool is never full.
+Nothing disturbs it. Active backends on average: 40.5 under every policy.
+Longest wait but for 1 in 100: 2.0 ms under every policy. The pool is never
+full.
 "
         )
     );

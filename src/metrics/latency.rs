@@ -31,6 +31,8 @@ pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latencies {
     kinds: Vec<Histogram<u64>>,
+    /// The longest of each kind, exactly.
+    longest: Vec<Span>,
 }
 
 impl LatencyKind {
@@ -64,7 +66,8 @@ impl Latencies {
     pub fn new() -> Latencies {
         const DIGITS: u8 = 3;
         let histogram = Histogram::new(DIGITS).expect("three digits are within 0..=5");
-        Latencies { kinds: vec![histogram; LatencyKind::ALL.len()] }
+        let kinds = LatencyKind::ALL.len();
+        Latencies { kinds: vec![histogram; kinds], longest: vec![Span::ZERO; kinds] }
     }
 
     /// Records one observation.
@@ -73,13 +76,15 @@ impl Latencies {
         self.kinds[kind as usize]
             .record(span.ticks())
             .expect("the histogram grows to any simulated span");
+        let longest = &mut self.longest[kind as usize];
+        *longest = span.max(*longest);
     }
 
     /// The value not exceeded by a share `q` of the observations; `None` without any.
     pub fn quantile(&self, kind: LatencyKind, q: f64) -> Option<Span> {
         let histogram = &self.kinds[kind as usize];
-        (!histogram.is_empty())
-            .then(|| Span::from_ticks(histogram.value_at_quantile(q).min(histogram.max())))
+        let value = || Span::from_ticks(histogram.value_at_quantile(q));
+        (!histogram.is_empty()).then(|| value().min(self.longest[kind as usize]))
     }
 
     /// Observations of `kind`.
@@ -91,6 +96,9 @@ impl Latencies {
     pub fn add(&mut self, other: &Latencies) {
         for (sum, histogram) in self.kinds.iter_mut().zip(&other.kinds) {
             sum.add(histogram).expect("histograms grow to hold each other");
+        }
+        for (longest, other) in self.longest.iter_mut().zip(&other.longest) {
+            *longest = (*longest).max(*other);
         }
     }
 }

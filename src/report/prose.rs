@@ -126,7 +126,7 @@ fn steady_state(results: &Results) -> Vec<Piece> {
         text.best(alone, least, &best, count);
     }
     if let Some(best) = Best::of(&policies, Metric::WaitP99) {
-        let (alone, least) = ("99 % of waits are up to:", "Shortest wait at the 99 % quantile:");
+        let (alone, least) = ("Longest wait but for 1 in 100:", "Shortest wait but for 1 in 100:");
         text.best(alone, least, &best, |millis| span(millis / 1e3));
     }
     let full = Some(results.loaded.scenario.pooler.pool_size);
@@ -142,7 +142,8 @@ fn steady_state(results: &Results) -> Vec<Piece> {
     text.pieces
 }
 
-/// The least estimate of a metric, and whose it is.
+/// The least estimate of a metric, and whose it is: all policies whose interval reaches down to the
+/// least one's.
 struct Best<'a> {
     policies: Vec<&'a str>,
     rivals: usize,
@@ -160,7 +161,11 @@ impl<'a> Best<'a> {
             })
             .collect();
         let &(_, value, estimate) = estimates.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let best = estimates.iter().filter(|other| other.1 == value).map(|(name, ..)| *name);
+        let tied = |other: &Estimate| match (other.low, estimate.high) {
+            (Some(low), Some(high)) => low <= high,
+            _ => other.estimate == Some(value),
+        };
+        let best = estimates.iter().filter(|(.., other)| tied(other)).map(|(name, ..)| *name);
         Some(Best { policies: best.collect(), rivals: policies.len(), value, estimate })
     }
 }
@@ -217,11 +222,16 @@ impl Text {
 
     /// `alone 31 s (95 % interval 29 s – 33 s).` or, among several, `least name, 31 s.`
     fn best(&mut self, alone: &str, least: &str, best: &Best<'_>, number: fn(f64) -> String) {
+        let shown = number(best.value);
+        if best.rivals > 1 && best.policies.len() == best.rivals {
+            self.say(alone);
+            self.keep(shown);
+            return self.say("under every policy.");
+        }
         self.say(if best.rivals == 1 { alone } else { least });
         if best.rivals > 1 {
             best.policies.iter().for_each(|name| self.keep(format!("{name},")));
         }
-        let shown = number(best.value);
         match (&best.policies[..], best.estimate.low, best.estimate.high) {
             ([_], Some(low), Some(high)) => {
                 self.keep(shown);

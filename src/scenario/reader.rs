@@ -11,7 +11,9 @@ pub(super) struct Fields<'a> {
     /// What the table is called, `[run]`.
     name: String,
     node: &'a Node,
+    /// Its own entries first, then what it inherits.
     entries: Vec<&'a Entry>,
+    own: usize,
     known: Vec<&'static str>,
 }
 
@@ -30,9 +32,13 @@ impl<'a> Fields<'a> {
     ) -> Option<Fields<'a>> {
         let name = name.into();
         match &node.value {
-            Value::Table(entries) => {
-                Some(Fields { name, node, entries: entries.iter().collect(), known: Vec::new() })
-            }
+            Value::Table(entries) => Some(Fields {
+                name,
+                node,
+                entries: entries.iter().collect(),
+                own: entries.len(),
+                known: Vec::new(),
+            }),
             _ => {
                 let message = format!("{name} must be a table, not {}", node.kind());
                 problems.add(message, node.place.clone(), "write its keys in a table");
@@ -100,9 +106,9 @@ impl<'a> Fields<'a> {
         value
     }
 
-    /// Reports the keys that nobody asked for.
+    /// Reports the keys that nobody asked for. Inherited ones are reported where they stand.
     pub fn finish(self, problems: &mut Problems) {
-        for entry in self.entries {
+        for entry in &self.entries[..self.own] {
             if !self.known.contains(&entry.key.as_str()) {
                 let known = self.known.iter().copied();
                 let help = format!(

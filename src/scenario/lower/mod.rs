@@ -58,7 +58,7 @@ fn run(node: &Node, problems: &mut Problems) -> Option<Run> {
     let duration = fields.required("duration", "duration = \"10m\"", problems, positive_span);
     let warm_up = fields.or("warm_up", Span::ZERO, problems, span);
     let replicates = fields.or("replicates", 5, problems, count(1..=MOST_REPLICATES));
-    let seed = fields.or("seed", 1, problems, integer(0..=u64::MAX));
+    let seed = fields.or("seed", 1, problems, integer(0..=i64::MAX as u64));
     fields.finish(problems);
     Some(Run { duration: duration?, warm_up: warm_up?, replicates: replicates?, seed: seed? })
 }

@@ -1,0 +1,304 @@
+//! Whatever a user can get wrong: each mistake names its place and its remedy, all of them at once.
+
+use herdsim::scenario::{self, ScenarioError};
+use proptest::prelude::*;
+
+const MAIN: &str = include_str!("../scenarios/deriver-restart.toml");
+
+fn read(text: &str, overrides: &[&str]) -> Result<(), ScenarioError> {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    scenario::parse("mine", "mine.toml", text, &overrides).map(drop)
+}
+
+/// What a user sees of a text with these problems.
+#[track_caller]
+fn shown(text: &str, overrides: &[&str]) -> String {
+    let error = read(text, overrides).expect_err("the scenario is wrong");
+    for problem in error.problems() {
+        assert!(!problem.message.is_empty() && !problem.help.is_empty(), "{problem:?}");
+    }
+    error.render(false)
+}
+
+/// Asserts that replacing `right` by `wrong` in the main scenario shows the wrong line under a caret,
+/// the message and the remedy.
+#[track_caller]
+fn refused(right: &str, wrong: &str, message: &str, remedy: &str) {
+    assert!(MAIN.contains(right), "the main scenario has no {right:?}");
+    let shown = shown(&MAIN.replacen(right, wrong, 1), &[]);
+    for part in [message, "--> mine.toml:", "^", remedy, "help:"] {
+        assert!(shown.contains(part), "no {part:?} in:\n{shown}");
+    }
+}
+
+#[test]
+fn the_main_scenario_is_valid() {
+    read(MAIN, &[]).unwrap();
+}
+
+#[test]
+fn a_bare_number_is_shown_with_its_remedy_word_for_word() {
+    let text = MAIN.replace("duration = \"32m\"", "duration = 32");
+    assert_eq!(
+        shown(&text, &[]),
+        "error: a bare number is no duration: its unit is missing
+  --> mine.toml:30:12
+   |
+30 | duration = 32
+   |            ^^
+   |
+   = help: write \"32s\" for seconds or \"32ms\" for milliseconds
+"
+    );
+}
+
+#[test]
+fn sizes_and_numbers_have_ranges() {
+    refused("clients = 11_543", "clients = -5", "-5 is negative", "from 1 to");
+    refused("clients = 11_543", "clients = 0", "0 is too small", "from 1 to");
+    refused("clients = 11_543", "clients = 5_000_000_000", "too large", "from 1 to 4294967295");
+    refused("clients = 11_543", "clients = 99999999999999999999", "too large", "from 1 to");
+    refused("clients = 11_543", "clients = 11_543.5", "a whole number is due", "from 1 to");
+    refused("clients = 11_543", "clients = \"many\"", "a whole number is due", "from 1 to");
+    refused("pool_size = 368", "pool_size = 0", "0 is too small", "from 1 to");
+    refused("max_client_conn = 9_000", "max_client_conn = 0", "0 is too small", "from 1 to");
+    refused("cores = 100", "cores = 0", "0 is too small", "from 1 to");
+    refused("replicates = 5", "replicates = 0", "0 is too small", "from 1 to");
+    refused("clients = 1.0", "clients = 1.5", "out of range", "a share from 0 to 1");
+    refused("factor = 2", "factor = 0.5", "out of range", "at least 1");
+    refused("factor = 2", "factor = inf", "out of range", "at least 1");
+    refused(
+        "transactions_per_poll = 1",
+        "transactions_per_poll = 256",
+        "too large",
+        "from 1 to 255",
+    );
+}
+
+#[test]
+fn durations_need_a_unit_and_a_length() {
+    refused("\"20ms\"", "\"20\"", "time unit needed", "with its unit");
+    refused("\"20ms\"", "\"-20ms\"", "cannot be negative", "with its unit");
+    refused("\"20ms\"", "\"soon\"", "`soon` is no duration", "with its unit");
+    refused("\"20ms\"", "\"20ns\"", "one microsecond", "with its unit");
+    refused("\"20ms\"", "true", "a duration is due here", "with its unit");
+    refused("duration = \"32m\"", "duration = \"0s\"", "longer than zero", "write the time");
+    refused("patience = \"2s\"", "patience = \"0s\"", "longer than zero", "leave the key out");
+    refused("wait_timeout = \"60s\"", "wait_timeout = \"0s\"", "longer than zero", "no limit");
+}
+
+#[test]
+fn a_mistyped_name_is_answered_with_the_nearest() {
+    refused(
+        "pool_size =",
+        "pool_sze =",
+        "unknown key `pool_sze` in [pooler]",
+        "did you mean `pool_size`?",
+    );
+    refused("[fleet]", "[fleat]", "unknown key `fleat`", "did you mean `fleet`?");
+    refused("cores = 100", "core = 100", "`core` is no choice here", "did you mean `cores`?");
+    refused("sleep = \"none\"", "sleep = \"non\"", "`non` is no choice", "did you mean `none`?");
+    refused(
+        "extends = \"jittered\"",
+        "extends = \"jitered\"",
+        "no policy `jitered`",
+        "did you mean `jittered`?",
+    );
+    refused(
+        "stop = \"never\"",
+        "stop = \"nevr\"",
+        "`nevr` is no choice here",
+        "did you mean `never`?",
+    );
+    refused("title =", "titel =", "unknown key `titel`", "did you mean `title`?");
+}
+
+#[test]
+fn a_missing_key_is_asked_for() {
+    refused("pool_size = 368\n", "", "[pooler] lacks `pool_size`", "add `pool_size = 20`");
+    refused("at = \"2m\"\n", "", "[[disturbance]] lacks `at`", "add `at = \"2m\"`");
+    refused("stop = { elapsed = \"10s\" }", "stop = {}", "no limit is given", "stop = \"never\"");
+    let shown = shown("title = 'nothing'", &[]);
+    for table in ["[run]", "[fleet]", "[pooler]", "[database]", "[policy.NAME]"] {
+        assert!(shown.contains(&format!("add `{table}`")), "{shown}");
+    }
+}
+
+#[test]
+fn a_delay_is_a_growth_and_then_stages() {
+    let growth = "{ exponential = { base = \"1s\", factor = 2 } },\n  { clamp = \"30s\" },\n]";
+    refused(growth, "{ clamp = \"30s\" } ]", "begins with how it grows", "put one of these first");
+    refused(
+        growth,
+        "\"1s\", { uniform = [\"1s\", \"2s\"] } ]",
+        "it comes first",
+        "stages after it",
+    );
+    refused(growth, "]", "at least one entry", "[\"30s\"]");
+    refused("scale = [0.5, 1.5]", "scale = [1.5, 0.5]", "above the upper one", "swap them");
+    refused("scale = [0.5, 1.5]", "scale = [0.5]", "two bounds are due", "[low, high]");
+    refused("scale = [0.5, 1.5]", "scale = [-0.5, 1.5]", "out of range", "at least 0");
+    refused("scale = [0.5, 1.5]", "scale = [0, nan]", "out of range", "at least 0");
+    refused("add = [\"0s\", \"1s\"]", "add = [\"2s\", \"1s\"]", "above the upper one", "swap them");
+    refused(
+        "{ clamp = \"30s\" },\n  { after = { retries = 10, then = [{ uniform = [\"24s\", \"30s\"] }] } },",
+        "{ after = { retries = 10, then = [\"1s\"] } }, { clamp = \"30s\" },",
+        "`after` must be the last entry",
+        "move it to the end",
+    );
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    refused(
+        "warm_up = \"2m\"",
+        "warm_up = \"32m\"",
+        "nothing would be measured",
+        "shorter than the run's 32m",
+    );
+    refused("at = \"2m\"", "at = \"40m\"", "comes after the run", "make the run longer");
+    refused("at = \"2m\"", "at = \"32m\"", "comes after the run", "make the run longer");
+    refused("duration = \"32m\"", "duration = \"9years\"", "is too long", "at most 4years");
+    let at_once = MAIN.replace("round_trip = \"20ms\"", "round_trip = \"0s\"");
+    let at_once = at_once.replacen("sleep = \"current\"", "sleep = \"none\"", 1);
+    let shown = shown(&at_once, &[]);
+    assert!(shown.contains("policy `baseline` may act without any time passing"), "{shown}");
+    assert!(shown.contains("give the fleet a round_trip"), "{shown}");
+}
+
+#[test]
+fn policies_stand_once_and_extend_each_other_in_no_circle() {
+    let shown = shown(&MAIN.replace("patience = \"2s\"", "extends = \"jittered\""), &[]);
+    assert!(shown.contains("in a circle: baseline → jittered → baseline"), "{shown}");
+    assert!(shown.contains("let one of them stand on its own"), "{shown}");
+    refused("[policy.no-retry]", "[policy.jittered]", "a name is given twice", "rename or remove");
+    refused("[policy.no-retry]", "[policy.\"\"]", "a printable name", "letters, digits");
+    let policies = MAIN.find("# honcho 3.0.8: no jitter").unwrap();
+    let none = format!("{}[policy]\n", &MAIN[..policies]);
+    assert!(self::shown(&none, &[]).contains("there is no policy to play"));
+}
+
+#[test]
+fn broken_toml_is_shown_where_it_breaks() {
+    refused("[fleet]", "[fleet", "this is not TOML", "https://toml.io");
+    refused("seed = 20260602", "seed = = 7", "this is not TOML", "https://toml.io");
+    refused("title = \"", "title = \"\\q", "this is not TOML", "https://toml.io");
+}
+
+#[test]
+fn all_problems_come_at_once_in_the_order_of_the_file() {
+    let text = MAIN
+        .replace("duration = \"32m\"", "duration = 32")
+        .replace("pool_size = 368", "pool_size = 0")
+        .replace("patience = \"2s\"", "patiance = \"2s\"");
+    let shown = shown(&text, &["run.seed=x"]);
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no {part:?} in:\n{shown}"));
+    assert!(at("duration = 32") < at("pool_size = 0"));
+    assert!(at("pool_size = 0") < at("patiance"));
+    assert!(at("patiance") < at("--> --set:1:10"));
+    // Six policies inherit the mistake; it is shown once.
+    assert_eq!(shown.matches("unknown key `patiance`").count(), 1, "{shown}");
+}
+
+fn effective(overrides: &[&str]) -> scenario::Scenario {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    scenario::parse("mine", "mine.toml", MAIN, &overrides).unwrap().scenario
+}
+
+#[test]
+fn an_override_reaches_any_value_and_heirs_follow() {
+    let scenario = effective(&[
+        "fleet.clients=2_000",
+        "run.duration = 10m",
+        "database.claim=170ms",
+        "policy.baseline.poll.clamp=20s",
+        "policy.jittered.start_up.uniform.1=60s",
+        "disturbance.0.restart.clients=0.5",
+        "drain.wait=85ms",
+        "policy.baseline.patience=never",
+    ]);
+    assert_eq!(scenario.fleet.clients, 2_000);
+    assert_eq!(scenario.run.duration.to_string(), "10m");
+    assert_eq!(scenario.drain.wait.to_string(), "85ms");
+    let policy = |name: &str| {
+        &scenario.policies.iter().find(|candidate| candidate.name == name).unwrap().policy
+    };
+    assert_eq!(policy("no-retry").poll.nominal(9).to_string(), "20s");
+    assert_eq!(policy("jittered").poll.nominal(9).to_string(), "30s", "it has its own");
+    assert_eq!(policy("deadline").start_up.longest().to_string(), "1m");
+    assert_eq!(policy("deadline").patience, None);
+}
+
+#[test]
+fn a_wrong_override_is_shown_as_one() {
+    for (wrong, message, remedy) in [
+        ("fleet.clients", "needs a value", "key=value"),
+        ("fleet.cleints=5", "unknown key `cleints`", "did you mean `clients`?"),
+        ("fleet.clients=0", "0 is too small", "from 1 to"),
+        ("fleet.clients.more=1", "nothing within an integer", "end the key before it"),
+        ("policy.basline.patience=2s", "no policy `basline`", "did you mean `baseline`?"),
+        ("policy.no-retry.poll.clamp=9s", "it inherits it", "heirs follow"),
+        ("policy.baseline.poll.7=9s", "no element `7`", "0 to 1"),
+        ("policy.baseline.poll.scale=9s", "no element `scale`", "the kind of a stage"),
+        ("run..seed=1", "a part of the key is empty", "fleet.clients"),
+        ("run.seed=-1", "-1 is negative", "from 0 to"),
+        ("=1", "a part of the key is empty", "fleet.clients"),
+    ] {
+        let shown = shown(MAIN, &["run.replicates=2", wrong]);
+        for part in [message, remedy, "--> --set:1:", "^", wrong] {
+            assert!(shown.contains(part), "no {part:?} in:\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_and_an_unknown_scenario_are_named() {
+    let load = |wanted: &str| scenario::load(wanted, &[]).unwrap_err().render(false);
+    let missing = load("no/such.toml");
+    assert!(missing.contains("cannot read `no/such.toml`"), "{missing}");
+    assert!(missing.contains("herdsim list scenarios"), "{missing}");
+    let unknown = load("deriver-restrat");
+    assert!(unknown.contains("did you mean `deriver-restart`?"), "{unknown}");
+    assert!(unknown.contains("steady-state"), "{unknown}");
+}
+
+#[test]
+fn an_unknown_policy_is_named_beside_the_known() {
+    let mut scenario = effective(&[]);
+    let error = scenario.select(&["baseline".to_owned(), "jitered".to_owned()]).unwrap_err();
+    let shown = error.render(false);
+    assert!(shown.contains("has no policy `jitered`"), "{shown}");
+    assert!(shown.contains("did you mean `jittered`?"), "{shown}");
+    assert_eq!(scenario.policies.len(), 7, "nothing is dropped");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// Whatever is cut out, doubled or put in, the answer is a scenario or a list of problems.
+    #[test]
+    fn no_text_makes_it_panic(
+        from in 0..MAIN.len(),
+        length in 0..200usize,
+        put_in in prop_oneof![
+            "[\\PC\n]{0,12}",
+            Just("\"99999999999h\"".to_owned()),
+            Just("1e999".to_owned()),
+            Just("{ exponential = {} }".to_owned()),
+            Just("[]".to_owned()),
+        ],
+        key in "[a-z.0-9_]{0,20}",
+        value in "\\PC{0,12}",
+    ) {
+        let at = |index: usize| (0..=index.min(MAIN.len())).rev().find(|&i| MAIN.is_char_boundary(i));
+        let (from, to) = (at(from).unwrap(), at(from + length).unwrap());
+        let text = format!("{}{put_in}{}", &MAIN[..from], &MAIN[to..]);
+        let value = format!("{key}={value}");
+        for overrides in [&[][..], &[value.as_str()][..]] {
+            if let Err(error) = read(&text, overrides) {
+                prop_assert!(!error.render(true).is_empty());
+                prop_assert!(!error.problems().is_empty());
+            }
+        }
+    }
+}
