@@ -181,6 +181,7 @@ fn policies_stand_once_and_extend_each_other_in_no_circle() {
 #[test]
 fn broken_toml_is_shown_where_it_breaks() {
     refused("[fleet]", "[fleet", "this is not TOML", "https://toml.io");
+    refused("duration = \"32m\"", "duration = 32m", "this is not TOML", "in quotes");
     refused("seed = 20260602", "seed = = 7", "this is not TOML", "https://toml.io");
     refused("title = \"", "title = \"\\q", "this is not TOML", "https://toml.io");
 }
@@ -188,14 +189,16 @@ fn broken_toml_is_shown_where_it_breaks() {
 #[test]
 fn all_problems_come_at_once_in_the_order_of_the_file() {
     let text = MAIN
-        .replace("duration = \"32m\"", "duration = 32")
+        .replace("at = \"2m\"", "at = \"2h\"")
+        .replace("warm_up = \"2m\"", "warm_up = \"40m\"")
         .replace("pool_size = 368", "pool_size = 0")
         .replace("patience = \"2s\"", "patiance = \"2s\"");
-    let shown = shown(&text, &["run.seed=x"]);
+    let shown = shown(&text, &["drain.wait=x"]);
     let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no {part:?} in:\n{shown}"));
-    assert!(at("duration = 32") < at("pool_size = 0"));
-    assert!(at("pool_size = 0") < at("patiance"));
-    assert!(at("patiance") < at("--> --set:1:10"));
+    assert!(at("warm_up = \"40m\"") < at("pool_size = 0"));
+    assert!(at("pool_size = 0") < at("at = \"2h\""));
+    assert!(at("at = \"2h\"") < at("patiance"));
+    assert!(at("patiance") < at("--> --set:1:12"));
     // Six policies inherit the mistake; it is shown once.
     assert_eq!(shown.matches("unknown key `patiance`").count(), 1, "{shown}");
 }

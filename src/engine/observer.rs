@@ -173,7 +173,7 @@ impl Observer for () {
 
 /// Both watch.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    #[inline]
+    #[inline(always)]
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
         self.0.on(now, event, gauges);
         self.1.on(now, event, gauges);
@@ -181,7 +181,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 }
 
 impl<O: Observer> Observer for &mut O {
-    #[inline]
+    #[inline(always)]
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
         (**self).on(now, event, gauges);
     }

@@ -27,7 +27,7 @@ pub(super) struct Simulation<'a, O> {
     /// Backends at work for a client that waits.
     pub(super) good: u32,
     layout: Layout,
-    calendar: MinHeap<Key>,
+    calendar: MinHeap,
     /// Disturbances that have begun.
     begun: usize,
     events: u64,
@@ -109,7 +109,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.end(end)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn emit(&mut self, event: Event) {
         let gauges = Gauges { good: self.good, wasted: self.wasted, waiting: self.queue.waiting() };
         self.observer.on(self.now, event, gauges);

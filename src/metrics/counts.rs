@@ -47,7 +47,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts one event.
-    #[inline]
+    #[inline(always)]
     pub fn count(&mut self, event: &Event) {
         match *event {
             Event::Departed { begins, .. } => {

@@ -205,7 +205,7 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    #[inline]
+    #[inline(always)]
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
         if now >= self.next_mark {
             self.pass_marks(now);

@@ -7,6 +7,9 @@
 use super::diagnostic::{Place, Problems, nearest};
 use super::tree::{self, Entry, Node, Value};
 
+/// Parts of a key; no key of a scenario has half as many.
+const LONGEST_PATH: usize = 32;
+
 /// Applies override number `index`, written as `key=value`.
 pub(super) fn apply(root: &mut Node, index: usize, text: &str, problems: &mut Problems) {
     let Some((path, value)) = text.split_once('=') else {
@@ -21,6 +24,11 @@ pub(super) fn apply(root: &mut Node, index: usize, text: &str, problems: &mut Pr
     for segment in path.split('.') {
         segments.push((segment.trim(), start..start + segment.len()));
         start += segment.len() + 1;
+    }
+    if segments.len() > LONGEST_PATH {
+        let place = Place::Override { index, span: 0..path.len() };
+        problems.add("this key is too long", place, "write a dotted path, as in fleet.clients");
+        return;
     }
     if let Err((span, message, help)) = set(root, &segments, value, index) {
         problems.add(message, Place::Override { index, span }, help);

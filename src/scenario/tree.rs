@@ -86,7 +86,12 @@ fn explain(message: &str) -> (String, &'static str) {
             "each key, and so each policy, may stand once: rename or remove one of the two",
         );
     }
-    (format!("this is not TOML: {message}"), "see https://toml.io for how TOML is written")
+    let help = if message.contains("quoted") {
+        "put texts, and so durations, in quotes: \"30s\""
+    } else {
+        "see https://toml.io for how TOML is written"
+    };
+    (format!("this is not TOML: {message}"), help)
 }
 
 fn entries(table: &DeTable<'_>, place: &impl Fn(Range<usize>) -> Place) -> Vec<Entry> {

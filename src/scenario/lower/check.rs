@@ -1,14 +1,13 @@
 //! What must fit together once each value is right by itself.
 
 use super::super::diagnostic::{Place, Problems};
-use super::super::model::{Scenario, longest_run};
+use super::super::model::{Candidate, Fleet, Run, longest_run};
 use super::super::tree::{Node, Value};
 use crate::policy::{Acquire, Policy, Sleep};
 use crate::units::Span;
 
-/// Adds a problem for each contradiction.
-pub(super) fn check(scenario: &Scenario, root: &Node, problems: &mut Problems) {
-    let run = &scenario.run;
+/// Something is measured, and nothing happens after the end.
+pub(super) fn times(run: &Run, root: &Node, problems: &mut Problems) {
     if run.warm_up >= run.duration {
         problems.add(
             "nothing would be measured: the warm-up lasts as long as the run",
@@ -25,26 +24,37 @@ pub(super) fn check(scenario: &Scenario, root: &Node, problems: &mut Problems) {
             );
         }
     }
-    let longest = longest_run(scenario.fleet.clients);
-    if run.duration + scenario.fleet.round_trip > longest {
+}
+
+/// The run's instants fit the engine's keys.
+pub(super) fn length(run: &Run, fleet: &Fleet, root: &Node, problems: &mut Problems) {
+    let longest = longest_run(fleet.clients);
+    if run.duration + fleet.round_trip > longest {
         problems.add(
-            format!("a run of {} is too long for {} clients", run.duration, scenario.fleet.clients),
+            format!("a run of {} is too long for {} clients", run.duration, fleet.clients),
             place(root, &["run", "duration"]),
             format!("time and client share 64 bits: at most {longest} here"),
         );
     }
-    if scenario.fleet.round_trip == Span::ZERO {
-        for candidate in &scenario.policies {
-            for (key, reason) in standing_still(&candidate.policy) {
-                problems.add(
-                    format!(
-                        "policy `{}` may act without any time passing: {reason}",
-                        candidate.name
-                    ),
-                    place(root, &["policy", &candidate.name, key]),
-                    "give it a delay, or give the fleet a round_trip",
-                );
-            }
+}
+
+/// Time passes in the loop of every client.
+pub(super) fn progress(
+    fleet: &Fleet,
+    policies: &[Candidate],
+    root: &Node,
+    problems: &mut Problems,
+) {
+    if fleet.round_trip > Span::ZERO {
+        return;
+    }
+    for Candidate { name, policy } in policies {
+        for (key, reason) in standing_still(policy) {
+            problems.add(
+                format!("policy `{name}` may act without any time passing: {reason}"),
+                place(root, &["policy", name, key]),
+                "give it a delay, or give the fleet a round_trip",
+            );
         }
     }
 }
@@ -52,14 +62,14 @@ pub(super) fn check(scenario: &Scenario, root: &Node, problems: &mut Problems) {
 /// Keys of a policy whose client would go on for ever at one instant.
 fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'static str)> {
     let sleeps = [policy.rules.empty.sleep, policy.rules.error.sleep];
-    let delay = match &policy.acquire {
-        Acquire::Once => None,
-        Acquire::Retry(retry) => Some(&retry.delay),
+    let endless = match &policy.acquire {
+        Acquire::Retry(retry) => retry.stop.attempts.is_none() && !retry.delay.can_pass_time(),
+        Acquire::Once => false,
     };
     [
         (!policy.poll.can_pass_time(), "poll", "its poll delay is always zero"),
         (sleeps.contains(&Sleep::None), "loop", "its loop polls again without a sleep"),
-        (delay.is_some_and(|d| !d.can_pass_time()), "acquire", "its retry delay is always zero"),
+        (endless, "acquire", "its retry delay is always zero"),
     ]
     .into_iter()
     .filter_map(|(stands, key, reason)| stands.then_some((key, reason)))

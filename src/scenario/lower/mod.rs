@@ -22,7 +22,6 @@ const MOST_BACKENDS: u32 = 1_000_000;
 
 /// Reads a whole document. Where something is wrong it reads on, so that all problems come at once.
 pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Option<Scenario> {
-    let before = problems.len();
     let mut fields = Fields::of("the scenario", root, problems)?;
     let title = fields.or("title", String::new(), problems, text);
     let run = fields.required("run", "[run]", problems, run);
@@ -36,7 +35,16 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         policy::policies(node, rules?, problems)
     });
     fields.finish(problems);
-    let scenario = Scenario {
+    if let Some(run) = &run {
+        check::times(run, root, problems);
+    }
+    if let (Some(run), Some(fleet)) = (&run, &fleet) {
+        check::length(run, fleet, root, problems);
+    }
+    if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
+        check::progress(fleet, policies, root, problems);
+    }
+    Some(Scenario {
         name: name.to_owned(),
         title: title?,
         run: run?,
@@ -46,11 +54,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         disturbances: disturbances?,
         drain: drain?,
         policies: policies?,
-    };
-    if problems.len() == before {
-        check::check(&scenario, root, problems);
-    }
-    Some(scenario)
+    })
 }
 
 fn run(node: &Node, problems: &mut Problems) -> Option<Run> {
