@@ -2,7 +2,7 @@
 //!
 //! Pure functions of [`Results`](crate::results::Results): nothing is run, read or written here, so a
 //! report can be made again at any time. What a time that had not come by the end looks like is decided
-//! in one place ([`columns`]): `> 30m`, never a number.
+//! in one place (`columns`): `> 30m`, never a number.
 
 mod columns;
 pub mod json;
