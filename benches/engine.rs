@@ -97,7 +97,7 @@ fn unwatched(scenario: &Scenario) -> u64 {
 }
 
 fn watched(scenario: &Scenario) -> u64 {
-    let mut recorder = Recorder::new(scenario);
+    let mut recorder = Recorder::new(scenario, 0);
     let end = engine::play(scenario, 0, 0, &mut recorder);
     recorder.finish(&end).counts.polls
 }

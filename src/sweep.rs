@@ -55,7 +55,7 @@ pub fn play(
 
 /// Plays one unit.
 pub fn play_unit(scenario: &Scenario, unit: Unit) -> UnitRecord {
-    let mut recorder = Recorder::new(scenario);
+    let mut recorder = Recorder::new(scenario, unit.policy);
     let end = engine::play(scenario, unit.policy, unit.replicate, &mut recorder);
     recorder.finish(&end)
 }

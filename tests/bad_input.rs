@@ -224,7 +224,8 @@ fn an_override_reaches_any_value_and_heirs_follow() {
     assert_eq!(scenario.run.duration.to_string(), "10m");
     assert_eq!(scenario.drain.wait.to_string(), "85ms");
     let policy = |name: &str| {
-        &scenario.policies.iter().find(|candidate| candidate.name == name).unwrap().policy
+        let found = scenario.policies.iter().find(|candidate| candidate.name == name);
+        &found.unwrap().parts[0].policy
     };
     assert_eq!(policy("no-retry").poll.nominal(9).to_string(), "20s");
     assert_eq!(policy("jittered").poll.nominal(9).to_string(), "30s", "it has its own");

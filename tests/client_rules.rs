@@ -74,7 +74,7 @@ fn a_bounded_retry_gives_up_after_its_time_and_not_within_a_delay() {
          ['0s', '1s'] }, { clamp = '2s' }], stop = { elapsed = '10s' } } }",
     );
     let mut scenario = scenario;
-    scenario.policies[0].policy.patience = None;
+    scenario.policies[0].parts[0].policy.patience = None;
     scenario.fleet.round_trip = Span::ZERO;
     let mut tries: BTreeMap<u32, u32> = BTreeMap::new();
     let (mut polls, mut attempts, mut taken) = (0, 0, 0.0);

@@ -6,12 +6,13 @@ use proptest::prelude::*;
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
 use herdsim::policy::{
-    Acquire, After, Growth, Interval, LoopRule, LoopRules, Pipeline, Policy, Retry, Sleep, Stage,
-    StartUp, Stop,
+    Acquire, After, BootCheck, Cadence, Growth, HotLoop, Interval, Leave, LoopRule, LoopRules,
+    MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
 };
 use herdsim::scenario::{
-    Action, Candidate, Contention, Database, DeadWaiters, Demand, Disturbance, DrainRule, Fleet,
-    Initial, Pooler, Run, Scenario,
+    Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
+    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Orphans, Part, Pooler, Reserve, Run,
+    Scenario,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 use herdsim::{engine, sweep};
@@ -26,6 +27,10 @@ fn demand() -> impl Strategy<Value = Demand> {
         span(500).prop_map(|mean| Demand::Exponential { mean }),
         (span(200), span(300)).prop_map(|(low, more)| Demand::Uniform(low, low + more)),
         (span(200), span(300)).prop_map(|(mean, std_dev)| Demand::Normal { mean, std_dev }),
+        (span(500), 0.0..2.0f64).prop_map(|(mean, sigma)| Demand::LogNormal { mean, sigma }),
+        (span(500), 0.2..5.0f64).prop_map(|(mean, shape)| Demand::Gamma { mean, shape }),
+        (span(500), 0.3..5.0f64).prop_map(|(scale, shape)| Demand::Weibull { scale, shape }),
+        prop::collection::vec(span(500), 1..5).prop_map(Demand::Empirical),
         Just(Demand::Constant(Span::ZERO)),
     ]
 }
@@ -67,26 +72,115 @@ fn policy() -> impl Strategy<Value = Policy> {
         Just(Acquire::Once),
         (pipeline(), stop).prop_map(|(delay, stop)| Acquire::Retry(Retry { delay, stop })),
     ];
-    (start_up, prop::option::of(span(3_000)), pipeline(), acquire, rule(), rule()).prop_map(
-        |(start_up, patience, poll, acquire, empty, error)| Policy {
-            start_up,
-            patience,
-            poll,
-            acquire,
-            rules: LoopRules { claimed: LoopRules::HONCHO.claimed, empty, error },
+    let leave = prop_oneof![Just(Leave::Close), Just(Leave::Terminate), Just(Leave::Stays)];
+    let cadence = prop_oneof![
+        2 => Just(Cadence::FixedDelay),
+        1 => Just(Cadence::FixedRate(MissedTick::Skip)),
+        1 => Just(Cadence::FixedRate(MissedTick::Fire)),
+    ];
+    let hot_loop = (0..5u32, 10..50u64)
+        .prop_map(|(clients, pause)| HotLoop { clients, pause: Span::from_millis(pause) });
+    let supervisor = (1..4u32, span(2_000)).prop_map(|(after, delay)| Supervisor { after, delay });
+    let boot_check =
+        (1..4u32, span(1_000)).prop_map(|(attempts, delay)| BootCheck { attempts, delay });
+    let boot = prop::option::of((supervisor, prop::option::of(boot_check)));
+    let first = (start_up, prop::option::of(span(3_000)), prop::option::of(span(1_000)), leave);
+    let rules = (rule(), rule(), cadence, boot, prop::option::of(hot_loop));
+    (first, pipeline(), acquire, rules).prop_map(
+        |((start_up, patience, connect_timeout, leave), poll, acquire, rules)| {
+            let (empty, error, cadence, boot, hot_loop) = rules;
+            Policy {
+                start_up,
+                connect_timeout,
+                patience,
+                leave,
+                poll,
+                acquire,
+                rules: LoopRules { claimed: LoopRules::HONCHO.claimed, empty, error },
+                cadence,
+                supervisor: boot.map(|(supervisor, _)| supervisor),
+                boot_check: boot.and_then(|(_, check)| check),
+                hot_loop,
+            }
         },
     )
 }
 
 fn disturbance() -> impl Strategy<Value = Disturbance> {
-    (1..40_000u64, 0.0..=1.0f64, 0..3_000u64, any::<bool>()).prop_map(
-        |(at, share, over, database)| Disturbance {
-            at: SimTime::ZERO + Span::from_millis(at),
-            action: Action::Restart {
-                clients: Ratio::new(share).unwrap(),
-                over: Span::from_millis(over),
-                database,
-            },
+    let restart = (0.0..=1.0f64, 0..3_000u64, prop::option::of(0..2_000u64)).prop_map(
+        |(share, over, database)| Action::Restart {
+            clients: Ratio::new(share).unwrap(),
+            over: Span::from_millis(over),
+            database: database.map(Span::from_millis),
+        },
+    );
+    let failure = prop_oneof![
+        Just(Failure::Hanging),
+        (0..500u64).prop_map(|after| Failure::Refusing { after: Span::from_millis(after) }),
+    ];
+    let action = prop_oneof![
+        2 => restart,
+        1 => (1.0..20.0f64, span(8_000)).prop_map(|(factor, over)| Action::Slow { factor, over }),
+        1 => (span(5_000), failure).prop_map(|(over, failure)| Action::Outage { over, failure }),
+    ];
+    (1..40_000u64, action)
+        .prop_map(|(at, action)| Disturbance { at: SimTime::ZERO + Span::from_millis(at), action })
+}
+
+fn pooler() -> impl Strategy<Value = Pooler> {
+    let reserve = (1..4u32, span(2_000)).prop_map(|(size, timeout)| Reserve { size, timeout });
+    let cost = prop_oneof![
+        Just(DeadCost::Free),
+        Just(DeadCost::Login),
+        demand().prop_map(DeadCost::Demand),
+    ];
+    let dead_waiters = prop_oneof![
+        Just(DeadWaiters::Dropped),
+        Just(DeadWaiters::ByLeave),
+        cost.prop_map(DeadWaiters::Kept),
+    ];
+    let handshake =
+        (span(60), 0.0..=1.0f64, any::<bool>()).prop_map(|(service, refused_cost, accept)| {
+            Handshake {
+                service,
+                refused_cost,
+                count: if accept { CountFrom::Accept } else { CountFrom::Authentication },
+            }
+        });
+    let logins = (
+        demand(),
+        prop::option::of(1..4u32),
+        span(5_000),
+        prop::option::of(1..12u32),
+        prop::option::of(span(5_000)),
+        prop::option::of(span(9_000)),
+    )
+        .prop_map(|(time, at_once, retry, limit, idle_timeout, lifetime)| Logins {
+            time,
+            at_once,
+            retry,
+            limit,
+            idle_timeout,
+            lifetime,
+        });
+    let sizes = (1..12u32, prop::option::of(reserve), prop::option::of(1..60u32));
+    let waits =
+        (prop::option::of(demand()), prop::option::of(span(4_000)), prop::option::of(span(700)));
+    let kinds = (dead_waiters, prop_oneof![Just(Orphans::Dropped), Just(Orphans::Run)]);
+    (sizes, waits, kinds, prop::option::of(handshake), prop::option::of(logins)).prop_map(
+        |((pool_size, reserve, limit), (refusal, timeout, grid), kinds, handshake, logins)| {
+            Pooler {
+                pool_size,
+                reserve,
+                max_client_conn: limit,
+                refusal_delay: refusal,
+                query_wait_timeout: timeout,
+                timeout_grid: grid,
+                dead_waiters: kinds.0,
+                orphans: kinds.1,
+                handshake,
+                logins,
+            }
         },
     )
 }
@@ -100,24 +194,23 @@ prop_compose! {
             Just(Initial::Cold),
             span(10_000).prop_map(|interval| Initial::Warm { interval }),
         ],
-        pool_size in 1..12u32,
-        max_client_conn in prop::option::of(1..60u32),
-        query_wait_timeout in prop::option::of(span(4_000)),
-        dead_waiters in prop_oneof![
-            Just(DeadWaiters::Dropped),
-            demand().prop_map(|demand| DeadWaiters::Kept { demand }),
-        ],
-        claim in demand(),
+        pooler in pooler(),
+        claims in prop::collection::vec(demand(), 1..3),
+        attempt_cost in prop::option::of(demand()),
         contention in prop_oneof![
             Just(Contention::None),
             (1..8u32).prop_map(Contention::Cores),
             (1..8u32, 0.5..2.5f64).prop_map(|(knee, gamma)| Contention::Power { knee, gamma }),
+            (0.0..0.5f64, 0.0..0.1f64).prop_map(|(sigma, kappa)| Contention::Usl { sigma, kappa }),
+            Just(Contention::Table(vec![(2, 3.0), (5, 6.0), (9, 4.0)])),
         ],
         mut disturbances in prop::collection::vec(disturbance(), 0..4),
-        policy in policy(),
+        policies in prop::collection::vec(policy(), 1..3),
         seed in any::<u64>(),
     ) -> Scenario {
         disturbances.sort_by_key(|disturbance| disturbance.at);
+        let share = Ratio::new(1.0 / policies.len() as f64).unwrap();
+        let parts = policies.into_iter().map(|policy| Part { share, policy }).collect();
         Scenario {
             name: "random".to_owned(),
             title: "random".to_owned(),
@@ -128,11 +221,11 @@ prop_compose! {
                 seed,
             },
             fleet: Fleet { clients, transactions_per_poll, round_trip, initial },
-            pooler: Pooler { pool_size, max_client_conn, query_wait_timeout, dead_waiters },
-            database: Database { claim, contention },
+            pooler,
+            database: Database { claims, contention, attempt_cost },
             disturbances,
             drain: DrainRule { wait: Span::from_millis(500), hold: Span::from_secs(5) },
-            policies: vec![Candidate { name: "random".to_owned(), policy }],
+            policies: vec![Candidate { name: "random".to_owned(), parts }],
         }
     }
 }
@@ -145,43 +238,29 @@ struct Laws<'a> {
 
 impl Observer for Laws<'_> {
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
-        let Pooler { pool_size, max_client_conn, query_wait_timeout, .. } = self.scenario.pooler;
+        let pooler = &self.scenario.pooler;
         assert!(now >= self.last, "the clock went back from {} to {now}", self.last);
         self.last = now;
-        assert!(gauges.active() <= pool_size);
-        assert!(gauges.clients() <= max_client_conn.unwrap_or(u32::MAX));
-        assert!(gauges.waiting == 0 || gauges.active() == pool_size || between_steps(&event));
-        let patience = self.scenario.policies[0].policy.patience.unwrap_or(Span::MAX);
+        assert!(gauges.active() <= gauges.connected);
+        assert!(gauges.connected + gauges.logging_in <= pooler.most_backends());
+        let at_once = pooler.logins.as_ref().and_then(|logins| logins.at_once);
+        assert!(gauges.logging_in <= at_once.unwrap_or(u32::MAX));
+        let accepted = gauges.active() + gauges.waiting;
+        assert!(accepted <= pooler.max_client_conn.unwrap_or(u32::MAX));
         match event {
             Event::Departed { at, .. } => assert!(at <= now),
-            Event::Granted { waited, .. } => {
-                assert!(waited <= patience.min(query_wait_timeout.unwrap_or(Span::MAX)));
+            Event::TimedOut { waited, .. } => {
+                let limit = pooler.query_wait_timeout.expect("only a limit times out");
+                let grid = pooler.timeout_grid.unwrap_or(Span::from_ticks(1));
+                assert!(waited >= limit && waited < limit + grid);
             }
-            Event::Abandoned { waited, .. } => assert_eq!(waited, patience),
-            Event::TimedOut { waited, .. } => assert_eq!(Some(waited), query_wait_timeout),
             _ => {}
         }
     }
 }
 
-/// A backend is idle beside a waiting place only while one event is being worked through.
-fn between_steps(event: &Event) -> bool {
-    use Event::*;
-    matches!(
-        event,
-        Completed { .. }
-            | ClaimDropped { .. }
-            | PollEnded { .. }
-            | Dropped { .. }
-            | Departed { .. }
-            | Restarted { .. }
-            | Granted { .. }
-            | DeadServed { .. }
-    )
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
     fn every_ledger_closes_and_repetition_gives_the_same_record(scenario in scenario()) {

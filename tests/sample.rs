@@ -4,11 +4,11 @@ use herdsim::metrics::{
     Drain, DrainRow, Latencies, LatencyKind, Levels, Metric, Occupancy, PolicySummary, Timeline,
     Value,
 };
-use herdsim::policy::{Acquire, LoopRules, Pipeline, Policy, StartUp};
+use herdsim::policy::{Pipeline, Policy};
 use herdsim::results::Results;
 use herdsim::scenario::{
-    Action, Candidate, Contention, Database, DeadWaiters, Demand, Disturbance, DrainRule, Fleet,
-    Initial, Loaded, Pooler, Run, Scenario, Source,
+    Action, Candidate, Contention, Database, Demand, Disturbance, DrainRule, Fleet, Initial,
+    Loaded, Part, Pooler, Run, Scenario, Source,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 
@@ -24,7 +24,7 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
         action: Action::Restart {
             clients: Ratio::ONE,
             over: Span::from_millis(200),
-            database: true,
+            database: Some(Span::ZERO),
         },
     }];
     results.loaded.scenario.run.replicates = policies[0].1.len() as u32;
@@ -55,13 +55,7 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
 
 /// A run of `policies` that nothing disturbs, one replicate each.
 pub fn steady(policies: &[&str]) -> Results {
-    let policy = Policy {
-        start_up: StartUp::Constant(Span::ZERO),
-        patience: None,
-        poll: Pipeline::constant(Span::from_secs(30)),
-        acquire: Acquire::Once,
-        rules: LoopRules::HONCHO,
-    };
+    let policy = Policy::polling(Pipeline::constant(Span::from_secs(30)));
     let scenario = Scenario {
         name: "sample".into(),
         title: "Nothing happens".into(),
@@ -77,21 +71,20 @@ pub fn steady(policies: &[&str]) -> Results {
             round_trip: Span::from_millis(20),
             initial: Initial::Cold,
         },
-        pooler: Pooler {
-            pool_size: 368,
-            max_client_conn: Some(9_000),
-            query_wait_timeout: None,
-            dead_waiters: DeadWaiters::Dropped,
-        },
+        pooler: Pooler { max_client_conn: Some(9_000), ..Pooler::plain(368) },
         database: Database {
-            claim: Demand::Exponential { mean: Span::from_millis(170) },
+            claims: vec![Demand::Exponential { mean: Span::from_millis(170) }],
             contention: Contention::None,
+            attempt_cost: None,
         },
         disturbances: Vec::new(),
         drain: DrainRule::default(),
         policies: policies
             .iter()
-            .map(|name| Candidate { name: name.to_string(), policy: policy.clone() })
+            .map(|name| Candidate {
+                name: name.to_string(),
+                parts: vec![Part { share: Ratio::ONE, policy: policy.clone() }],
+            })
             .collect(),
     };
     let source = Source {

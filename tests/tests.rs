@@ -7,6 +7,7 @@ mod determinism;
 mod incident;
 mod laws;
 mod layers;
+mod outcomes;
 mod readme;
 mod report;
 mod results_folder;

@@ -17,7 +17,13 @@ pub fn shipped(name: &str, overrides: &[&str]) -> Scenario {
 
 /// A scenario written in the test.
 pub fn written(text: &str) -> Scenario {
-    match scenario::parse("test", "test.toml", text, &[]) {
+    written_with(text, &[])
+}
+
+/// A scenario written in the test, with overrides.
+pub fn written_with(text: &str, overrides: &[&str]) -> Scenario {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    match scenario::parse("test", "test.toml", text, &overrides) {
         Ok(loaded) => loaded.scenario,
         Err(error) => panic!("{}", error.render(false)),
     }

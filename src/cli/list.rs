@@ -16,19 +16,34 @@ pub(super) struct List {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Kind {
+    /// Built-in scenarios, a line each
     Scenarios,
+    /// Presets of poolers: every default and where it comes from
+    Poolers,
 }
 
 impl List {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let lines: Vec<(String, String)> = match self.kind {
-            Kind::Scenarios => scenario::builtins()
-                .map(|builtin| (builtin.name.to_string(), builtin.title()))
-                .collect(),
+        let text = match self.kind {
+            Kind::Scenarios => scenarios(),
+            Kind::Poolers => poolers(),
         };
-        let width = lines.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
-        let text: String =
-            lines.iter().map(|(name, title)| format!("{name:width$}  {title}\n")).collect();
         console.data(text.as_bytes())
     }
+}
+
+fn scenarios() -> String {
+    let lines: Vec<(String, String)> =
+        scenario::builtins().map(|builtin| (builtin.name.to_string(), builtin.title())).collect();
+    let width = lines.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    lines.iter().map(|(name, title)| format!("{name:width$}  {title}\n")).collect()
+}
+
+/// Each preset as it would be written under `[pooler]`.
+fn poolers() -> String {
+    let written = scenario::POOLERS.iter().map(|preset| {
+        let text = preset.text.replace("[logins]", "[pooler.logins]");
+        format!("[pooler]\npreset = \"{}\"\n\n{text}", preset.name)
+    });
+    written.collect::<Vec<_>>().join("\n\n")
 }

@@ -13,14 +13,20 @@ pub(super) enum Phase {
     /// Its next attempt will reach the pooler when its timer fires: asleep, between retries or on its
     /// way.
     Away,
+    /// Its attempt is being admitted; its timer, if any, is the connect timeout.
+    Connecting,
+    /// Its attempt was refused, which it learns when its timer fires.
+    Refused,
     /// It holds a place in the queue; its timer, if any, is the end of its patience.
     Waiting,
+    /// Its patience has ended, but it cannot leave before it has been served.
+    Captive,
     /// Its claim is being executed.
     Served,
 }
 
 /// Which attempt of a client: unique over its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct AttemptId {
     /// Polls before this one, counted on across restarts.
     pub poll: u32,
@@ -37,6 +43,8 @@ pub(super) struct Client {
     pub timer: Key,
     /// When the present poll began.
     pub poll_began: SimTime,
+    /// When it was due, which a ticker counts from.
+    pub due: SimTime,
     /// When the first attempt of the present acquisition set out.
     pub acquisition_began: SimTime,
     /// When its attempt was admitted, while it waits.
@@ -45,8 +53,15 @@ pub(super) struct Client {
     pub attempt: AttemptId,
     /// Where its poll schedule stands.
     pub step: u32,
+    /// Which start of the client this is; draws of a start are keyed by it.
+    pub start: u32,
+    /// Polls in a row that have failed.
+    pub failures: u16,
     pub phase: Phase,
 }
+
+/// The transaction number of a boot check: no poll has so many.
+pub(super) const BOOT_CHECK: u8 = u8::MAX;
 
 impl AttemptId {
     /// The moment of a draw that must not depend on the attempt.
@@ -74,10 +89,13 @@ impl Client {
         Client {
             timer: NEVER,
             poll_began: SimTime::ZERO,
+            due: SimTime::ZERO,
             acquisition_began: SimTime::ZERO,
             admitted: SimTime::ZERO,
             attempt: AttemptId::default(),
             step,
+            start: 0,
+            failures: 0,
             phase: Phase::Away,
         }
     }

@@ -1,67 +1,92 @@
-//! The database: claims under exact processor sharing.
+//! The database: jobs under exact processor sharing.
 //!
-//! Each of n active claims progresses at speed v(n). Instead of stepping them all, a virtual clock V
-//! with dV/dt = v(n(t)) keeps the service that a claim active all the time would have attained: a
-//! claim started when the clock stood at V₀ is finished when it stands at V₀ + demand. One heap of
+//! Each of n active jobs progresses at speed v(n). Instead of stepping them all, a virtual clock V
+//! with dV/dt = v(n(t)) keeps the service that a job active all the time would have attained: a
+//! job started when the clock stood at V₀ is finished when it stands at V₀ + demand. One heap of
 //! these targets serves any v, O(log n) an event (Parekh and Gallager's virtual time of generalised
 //! processor sharing, with equal shares).
 //!
 //! The bits of non-negative floats are ordered as the floats are, so a target's lowest bits can hold its
-//! backend and the heap compare single words: with 368 backends that leaves 43 bits of mantissa, a
-//! thousandth of a tick after an hour.
+//! job's slot and the heap compare single words: with 368 jobs that leaves 43 bits of mantissa, a
+//! thousandth of a tick after an hour. Should more jobs come than the bits tell apart, they are dealt
+//! anew.
 //!
-//! A completion falls on the first whole tick at which its claim is done. Claims done within the same
-//! tick finish in the order of their targets, then of their backends.
+//! A completion falls on the first whole tick at which its job is done. Jobs done within the same tick
+//! finish in the order of their targets, then of their slots.
 
+use super::client::AttemptId;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
-use crate::scenario::Database as Settings;
+use crate::scenario::{Contention, Database as Settings};
 use crate::units::{SimTime, Span};
 
-/// A claim at work on a backend.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
-    pub client: u32,
-    /// Whether its client waits for the answer.
-    pub good: bool,
-    pub started: SimTime,
+/// What a job is executed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// A claim whose client waits for the answer.
+    Good,
+    /// A claim whose client will throw the answer away.
+    Captive,
+    /// What a dead place costs.
+    Dead,
+    /// A claim whose client and backend are gone.
+    Orphan,
+    /// What an attempt itself costs, before it is admitted.
+    Attempt(AttemptId),
 }
 
-/// Backends at work and the clock that they share.
+/// A job at work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub client: u32,
+    pub work: Work,
+    pub started: SimTime,
+    /// Since when its backend has been connected, where it has one.
+    pub connected: SimTime,
+}
+
+/// Jobs at work and the clock that they share.
 #[derive(Debug)]
-pub(super) struct Database {
+pub(super) struct Database<'a> {
     layout: Layout,
-    /// v(n) and 1/v(n) for n = 0..=pool_size.
+    contention: &'a Contention,
+    /// v(n) and 1/v(n), for as many n as have been met.
     speeds: Vec<(f64, f64)>,
+    /// How many times slower a disturbance makes it: 1 is not at all, infinite is standing still.
+    slowdown: f64,
     /// The virtual clock, in ticks of attained service.
     clock: f64,
     /// When `clock` was last brought up to date.
     updated: SimTime,
-    /// Targets of running claims, each with its backend in the low bits.
-    targets: MinHeap,
-    /// The low bits of a target that hold its backend.
-    backend_mask: u64,
-    /// By backend.
-    claims: Vec<Option<Claim>>,
-    /// Idle backends; the last released is the first to be used again.
-    idle: Vec<u32>,
+    /// Targets of running jobs, each with its slot in the low bits.
+    targets: MinHeap<u64>,
+    /// The low bits of a target that hold its slot.
+    slot_mask: u64,
+    /// By slot, and their targets in full.
+    jobs: Vec<Option<Job>>,
+    dues: Vec<f64>,
+    /// Free slots; the last released is the first to be used again.
+    free: Vec<u32>,
     /// The next completion.
     next: Key,
 }
 
-impl Database {
-    pub fn new(settings: &Settings, pool_size: u32, layout: Layout) -> Database {
-        // Nothing at work attains nothing.
-        let speed = |active| if active == 0 { 0.0 } else { settings.contention.speed(active) };
+impl<'a> Database<'a> {
+    /// Idle, with room for `expected` jobs; more may come.
+    pub fn new(settings: &'a Settings, expected: u32, layout: Layout) -> Database<'a> {
         Database {
             layout,
-            speeds: (0..=pool_size).map(|active| (speed(active), 1.0 / speed(active))).collect(),
+            contention: &settings.contention,
+            // Nothing at work attains nothing.
+            speeds: vec![(0.0, f64::INFINITY)],
+            slowdown: 1.0,
             clock: 0.0,
             updated: SimTime::ZERO,
-            targets: MinHeap::with_capacity(pool_size as usize),
-            backend_mask: u64::from(pool_size.next_power_of_two()) - 1,
-            claims: vec![None; pool_size as usize],
-            idle: (0..pool_size).rev().collect(),
+            targets: MinHeap::with_capacity(expected as usize),
+            slot_mask: u64::from(expected.next_power_of_two()) - 1,
+            jobs: vec![None; expected as usize],
+            dues: vec![0.0; expected as usize],
+            free: (0..expected).rev().collect(),
             next: NEVER,
         }
     }
@@ -72,66 +97,116 @@ impl Database {
         self.next
     }
 
-    /// Whether a backend is idle.
+    /// Starts a job.
     #[inline]
-    pub fn has_idle(&self) -> bool {
-        !self.idle.is_empty()
-    }
-
-    /// Starts a claim on an idle backend.
-    #[inline]
-    pub fn start(&mut self, now: SimTime, claim: Claim, demand: Span) {
+    pub fn start(&mut self, now: SimTime, job: Job, demand: Span) {
         self.advance(now);
-        let backend = self.idle.pop().expect("a claim starts on an idle backend");
-        self.claims[backend as usize] = Some(claim);
+        if self.free.is_empty() {
+            self.grow();
+        }
+        let slot = self.free.pop().expect("there is a free slot");
         let target = self.clock + demand.ticks() as f64;
-        self.targets.push(target.to_bits() & !self.backend_mask | u64::from(backend));
+        self.jobs[slot as usize] = Some(job);
+        self.dues[slot as usize] = target;
+        self.targets.push(target.to_bits() & !self.slot_mask | u64::from(slot));
         self.reschedule(now);
     }
 
-    /// Finishes the claim that is due now.
+    /// Finishes the job that is due now.
     #[inline]
-    pub fn complete(&mut self, now: SimTime) -> Claim {
+    pub fn complete(&mut self, now: SimTime) -> Job {
         self.advance(now);
         let due = self.targets.peek().expect("a completion was due");
         self.targets.pop();
-        let backend = (due & self.backend_mask) as u32;
-        let claim = self.release(backend);
+        let slot = (due & self.slot_mask) as u32;
+        self.free.push(slot);
+        let job = self.jobs[slot as usize].take().expect("a busy slot has a job");
         self.reschedule(now);
-        claim
+        job
     }
 
-    /// Cuts off every running claim that `cut` chooses, and returns them in the order of backends.
-    pub fn cut_off(&mut self, now: SimTime, cut: impl Fn(&Claim) -> bool) -> Vec<Claim> {
+    /// Cuts off every running job that `cut` chooses, and returns them in the order of slots.
+    pub fn cut_off(&mut self, now: SimTime, cut: impl Fn(&Job) -> bool) -> Vec<Job> {
         self.advance(now);
-        let doomed: Vec<u32> = (0..self.claims.len() as u32)
-            .filter(|&backend| self.claims[backend as usize].as_ref().is_some_and(&cut))
-            .collect();
-        let claims = doomed.iter().map(|&backend| self.release(backend)).collect();
-        let (running, mask) = (&self.claims, self.backend_mask);
+        let mut doomed = Vec::new();
+        for (slot, job) in self.jobs.iter_mut().enumerate() {
+            if job.as_ref().is_some_and(&cut) {
+                doomed.extend(job.take());
+                self.free.push(slot as u32);
+            }
+        }
+        let (running, mask) = (&self.jobs, self.slot_mask);
         self.targets.retain(|&due| running[(due & mask) as usize].is_some());
         self.reschedule(now);
-        claims
+        doomed
     }
 
-    fn release(&mut self, backend: u32) -> Claim {
-        self.idle.push(backend);
-        self.claims[backend as usize].take().expect("a busy backend has a claim")
+    /// Changes what running jobs are for.
+    pub fn rededicate(&mut self, change: impl Fn(&mut Job)) {
+        self.jobs.iter_mut().flatten().for_each(change);
     }
 
+    /// The jobs at work, in the order of slots.
+    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().flatten()
+    }
+
+    /// Lets every job progress so many times slower from now on.
+    pub fn slow_down(&mut self, now: SimTime, times: f64) {
+        self.advance(now);
+        self.slowdown = times;
+        self.reschedule(now);
+    }
+
+    /// Makes room for one more job.
+    #[cold]
+    fn grow(&mut self) {
+        self.free.push(self.jobs.len() as u32);
+        self.jobs.push(None);
+        self.dues.push(0.0);
+        if self.jobs.len() as u64 - 1 > self.slot_mask {
+            self.slot_mask = self.slot_mask * 2 + 1;
+            self.targets = MinHeap::with_capacity(2 * self.jobs.len());
+            for (slot, _) in self.jobs.iter().enumerate().filter(|(_, job)| job.is_some()) {
+                self.targets.push(self.dues[slot].to_bits() & !self.slot_mask | slot as u64);
+            }
+        }
+    }
+
+    #[inline]
     fn active(&self) -> usize {
-        self.claims.len() - self.idle.len()
+        self.jobs.len() - self.free.len()
+    }
+
+    /// v(n) and 1/v(n) for the jobs at work.
+    #[inline]
+    fn speed(&mut self) -> (f64, f64) {
+        let active = self.active();
+        if active >= self.speeds.len() {
+            self.meet(active);
+        }
+        self.speeds[active]
+    }
+
+    #[cold]
+    fn meet(&mut self, active: usize) {
+        for n in self.speeds.len()..=active {
+            let speed = self.contention.speed(n as u32);
+            self.speeds.push((speed, 1.0 / speed));
+        }
     }
 
     /// Brings the virtual clock up to `now`.
     #[inline]
     fn advance(&mut self, now: SimTime) {
-        let (speed, _) = self.speeds[self.active()];
-        self.clock += now.since(self.updated).ticks() as f64 * speed;
+        let (speed, _) = self.speed();
+        let elapsed = now.since(self.updated).ticks() as f64;
+        self.clock +=
+            if self.slowdown == 1.0 { elapsed * speed } else { elapsed * speed / self.slowdown };
         self.updated = now;
     }
 
-    /// Works out when the next claim is done if nothing changes before.
+    /// Works out when the next job is done if nothing changes before.
     #[inline]
     fn reschedule(&mut self, now: SimTime) {
         self.next = match self.targets.peek() {
@@ -140,10 +215,11 @@ impl Database {
                 self.clock = 0.0;
                 NEVER
             }
+            Some(_) if self.slowdown == f64::INFINITY => NEVER,
             Some(due) => {
-                let missing = f64::from_bits(due & !self.backend_mask) - self.clock;
-                let (_, slowness) = self.speeds[self.active()];
-                let ticks = whole_ticks(missing.max(0.0) * slowness);
+                let missing = f64::from_bits(due & !self.slot_mask) - self.clock;
+                let (_, slowness) = self.speed();
+                let ticks = whole_ticks(missing.max(0.0) * slowness * self.slowdown);
                 self.layout.key(now + ticks, Class::Completion, 0)
             }
         };
@@ -160,77 +236,94 @@ fn whole_ticks(ticks: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Contention, Demand};
+    use crate::scenario::Demand;
 
     fn at(millis: u64) -> SimTime {
         SimTime::ZERO + Span::from_millis(millis)
     }
 
-    fn database(contention: Contention, pool_size: u32) -> Database {
-        let settings = Settings { claim: Demand::Constant(Span::ZERO), contention };
-        Database::new(&settings, pool_size, Layout::new(100))
+    fn settings(contention: Contention) -> Settings {
+        Settings { claims: vec![Demand::Constant(Span::ZERO)], contention, attempt_cost: None }
     }
 
-    fn start(database: &mut Database, millis: u64, client: u32, demand: u64) {
-        let claim = Claim { client, good: true, started: at(millis) };
-        database.start(at(millis), claim, Span::from_millis(demand));
+    fn start(database: &mut Database<'_>, millis: u64, client: u32, demand: u64) {
+        let job = Job { client, work: Work::Good, started: at(millis), connected: SimTime::ZERO };
+        database.start(at(millis), job, Span::from_millis(demand));
     }
 
     /// Completions as (time in ms, client).
-    fn run(mut database: Database) -> Vec<(f64, u32)> {
+    fn run(database: &mut Database<'_>) -> Vec<(f64, u32)> {
         let mut done = Vec::new();
         while database.next() != NEVER {
             let now = database.layout.time(database.next());
-            let claim = database.complete(now);
-            done.push((now.ticks() as f64 / 1_000.0, claim.client));
+            let job = database.complete(now);
+            done.push((now.ticks() as f64 / 1_000.0, job.client));
         }
         done
     }
 
     #[test]
     fn without_contention_each_claim_takes_its_demand() {
-        let mut database = database(Contention::None, 2);
+        let settings = settings(Contention::None);
+        let mut database = Database::new(&settings, 1, Layout::new(100));
         start(&mut database, 0, 1, 100);
         start(&mut database, 30, 2, 20);
-        assert_eq!(run(database), [(50.0, 2), (100.0, 1)]);
+        assert_eq!(run(&mut database), [(50.0, 2), (100.0, 1)]);
     }
 
     /// One core: alone 0–30 at speed 1, both 30–70 at 1/2 (20 each), then client 1's last 50 alone.
     #[test]
     fn on_one_core_two_claims_share_it() {
-        let mut database = database(Contention::Cores(1), 2);
+        let settings = settings(Contention::Cores(1));
+        let mut database = Database::new(&settings, 2, Layout::new(100));
         start(&mut database, 0, 1, 100);
         start(&mut database, 30, 2, 20);
-        assert_eq!(run(database), [(70.0, 2), (120.0, 1)]);
+        assert_eq!(run(&mut database), [(70.0, 2), (120.0, 1)]);
     }
 
     /// Two at speed (1/2)^2 = 1/4 each: 80 ms for the 20; then 60 left of the first's 80.
     #[test]
     fn a_retrograde_database_does_less_with_more() {
-        let mut database = database(Contention::Power { knee: 1, gamma: 2.0 }, 2);
+        let settings = settings(Contention::Power { knee: 1, gamma: 2.0 });
+        let mut database = Database::new(&settings, 2, Layout::new(100));
         start(&mut database, 0, 1, 80);
         start(&mut database, 0, 2, 20);
-        assert_eq!(run(database), [(80.0, 2), (140.0, 1)]);
+        assert_eq!(run(&mut database), [(80.0, 2), (140.0, 1)]);
     }
 
     #[test]
     fn a_cut_off_claim_gives_its_speed_to_the_others() {
-        let mut database = database(Contention::Cores(1), 3);
+        let settings = settings(Contention::Cores(1));
+        let mut database = Database::new(&settings, 3, Layout::new(100));
         for client in 1..=3 {
             start(&mut database, 0, client, 30);
         }
         // At 30 each has attained 10; two go, the third's 20 are done at full speed.
-        let cut = database.cut_off(at(30), |claim| claim.client != 2);
-        assert_eq!(cut.iter().map(|claim| claim.client).collect::<Vec<_>>(), [1, 3]);
-        assert_eq!(run(database), [(50.0, 2)]);
+        let cut = database.cut_off(at(30), |job| job.client != 2);
+        assert_eq!(cut.iter().map(|job| job.client).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(run(&mut database), [(50.0, 2)]);
+    }
+
+    /// 30 of 100 done at full speed, 10 in the next 100 at a tenth, nothing for 50, then the last 60.
+    #[test]
+    fn a_slow_database_works_at_its_pace_and_a_hanging_one_not_at_all() {
+        let settings = settings(Contention::None);
+        let mut database = Database::new(&settings, 1, Layout::new(100));
+        start(&mut database, 0, 1, 100);
+        database.slow_down(at(30), 10.0);
+        database.slow_down(at(130), f64::INFINITY);
+        assert_eq!(database.next(), NEVER);
+        database.slow_down(at(180), 1.0);
+        assert_eq!(run(&mut database), [(240.0, 1)]);
     }
 
     #[test]
-    fn equal_targets_finish_by_backend_within_one_tick() {
-        let mut database = database(Contention::Cores(1), 3);
+    fn equal_targets_finish_by_slot_within_one_tick() {
+        let settings = settings(Contention::Cores(1));
+        let mut database = Database::new(&settings, 3, Layout::new(100));
         for client in [7, 5, 6] {
             start(&mut database, 0, client, 10);
         }
-        assert_eq!(run(database), [(30.0, 7), (30.0, 5), (30.0, 6)]);
+        assert_eq!(run(&mut database), [(30.0, 7), (30.0, 5), (30.0, 6)]);
     }
 }

@@ -1,6 +1,6 @@
 //! Sampling service demands, rounded to whole ticks.
 
-use rand_distr::{Distribution, Normal};
+use rand_distr::{Distribution, Gamma, LogNormal, Normal, Weibull};
 
 use crate::random::Site;
 use crate::scenario::Demand;
@@ -14,9 +14,16 @@ pub(super) fn sample(law: &Demand, site: Site) -> Span {
         Demand::Exponential { mean } => {
             Span::from_ticks_f64(mean.ticks() as f64 * site.exponential())
         }
+        ref other => sample_other(other, site),
+    }
+}
+
+fn sample_other(law: &Demand, site: Site) -> Span {
+    let ticks = |span: Span| span.ticks() as f64;
+    match *law {
+        Demand::Constant(_) | Demand::Exponential { .. } => sample(law, site),
         Demand::Uniform(low, high) => {
-            let (low, high) = (low.ticks() as f64, high.ticks() as f64);
-            Span::from_ticks_f64(low + (high - low) * site.uniform(0))
+            Span::from_ticks_f64(ticks(low) + (ticks(high) - ticks(low)) * site.uniform(0))
         }
         Demand::Normal { mean, std_dev } => {
             let law = Normal::new(mean.ticks() as f64, std_dev.ticks() as f64)
@@ -24,6 +31,20 @@ pub(super) fn sample(law: &Demand, site: Site) -> Span {
             // A negative draw is no demand at all.
             Span::from_ticks_f64(law.sample(&mut site.stream()))
         }
+        Demand::LogNormal { mean, sigma } => {
+            // The mean of a log-normal is exp(μ + σ²/2).
+            let law = LogNormal::new(-sigma * sigma / 2.0, sigma).expect("sigma is finite");
+            Span::from_ticks_f64(ticks(mean) * law.sample(&mut site.stream()))
+        }
+        Demand::Gamma { mean, shape } => {
+            let law = Gamma::new(shape, 1.0 / shape).expect("a shape is positive");
+            Span::from_ticks_f64(ticks(mean) * law.sample(&mut site.stream()))
+        }
+        Demand::Weibull { scale, shape } => {
+            let law = Weibull::new(1.0, shape).expect("a shape is positive");
+            Span::from_ticks_f64(ticks(scale) * law.sample(&mut site.stream()))
+        }
+        Demand::Empirical(ref spans) => spans[(site.uniform(0) * spans.len() as f64) as usize],
     }
 }
 
@@ -54,8 +75,15 @@ mod tests {
             (Demand::Exponential { mean: ms(170) }, 0.170, 0.170),
             (Demand::Uniform(ms(100), ms(400)), 0.250, 0.3 / 12f64.sqrt()),
             (Demand::Normal { mean: ms(500), std_dev: ms(50) }, 0.5, 0.05),
+            // exp(σ²) − 1 is the squared coefficient of variation.
+            (Demand::LogNormal { mean: ms(170), sigma: 0.5 }, 0.17, 0.17 * 0.25f64.exp_m1().sqrt()),
+            (Demand::Gamma { mean: ms(170), shape: 4.0 }, 0.17, 0.085),
+            // Γ(1 + 1/2) = √π/2, and the variance is 1 − π/4.
+            (Demand::Weibull { scale: ms(200), shape: 2.0 }, 0.177_245, 0.2 * 0.463_251),
+            (Demand::Empirical(vec![ms(100), ms(300)]), 0.2, 0.1),
         ] {
-            let (m, d) = moments(law);
+            assert!((law.mean_secs() - mean).abs() < 1e-6, "{law:?} states its mean");
+            let (m, d) = moments(law.clone());
             assert!((m - mean).abs() <= 0.01 * mean, "{law:?} has mean {m}");
             assert!((d - deviation).abs() <= 0.02 * deviation + 1e-9, "{law:?} deviates {d}");
         }

@@ -1,68 +1,205 @@
 //! What disturbances do to the system.
 
 use super::client::{Client, Phase};
+use super::database::{Job, Work};
+use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
-use crate::policy::Outcome;
+use crate::policy::{Leave, Outcome};
 use crate::random::{Moment, Purpose};
-use crate::scenario::Action;
-use crate::units::Span;
+use crate::scenario::{Action, DeadWaiters, Failure, Orphans, Scenario};
+use crate::units::{SimTime, Span};
+
+/// When disturbances begin and end, in order, and what is in force.
+#[derive(Debug)]
+pub(super) struct Moments {
+    layout: Layout,
+    /// (time, whether it begins then, index in the scenario): ends come first.
+    rest: std::iter::Peekable<std::vec::IntoIter<(SimTime, bool, usize)>>,
+    /// How long every attempt takes to be refused, while the database is out of order so.
+    pub refusing: Option<Span>,
+}
+
+impl Moments {
+    pub fn new(scenario: &Scenario, layout: Layout) -> Moments {
+        let mut moments = Vec::new();
+        for (index, disturbance) in scenario.disturbances.iter().enumerate() {
+            moments.push((disturbance.at, true, index));
+            if !matches!(disturbance.action, Action::Restart { .. }) {
+                moments.push((disturbance.at + disturbance.action.over(), false, index));
+            }
+        }
+        moments.sort_unstable();
+        Moments { layout, rest: moments.into_iter().peekable(), refusing: None }
+    }
+
+    /// The key of the next of them.
+    #[inline]
+    pub fn next(&mut self) -> Key {
+        match self.rest.peek() {
+            Some(&(time, ..)) => self.layout.key(time, Class::Disturbance, 0),
+            None => NEVER,
+        }
+    }
+}
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Begins disturbance `index`.
-    pub(super) fn disturb(&mut self, index: usize) {
-        self.emit(Event::Disturbed { index });
-        match self.scenario.disturbances[index].action {
-            Action::Restart { clients, over, database } => {
+    /// A disturbance begins or ends.
+    pub(super) fn disturb(&mut self) {
+        let Some((_, begins, index)) = self.moments.rest.next() else { return };
+        let action = self.scenario.disturbances[index].action;
+        if begins {
+            self.emit(Event::Disturbed { index });
+        }
+        match action {
+            Action::Restart { clients, over, database } if begins => {
                 let restarting = clients.of(self.scenario.fleet.clients);
-                self.cut_claims(restarting, database);
+                self.cut_claims(restarting, database.is_some());
+                if let Some(back) = database {
+                    self.backends.close_all(self.now + back);
+                }
                 for client in 0..restarting {
                     self.restart(client, index, over);
                 }
-                if database {
-                    self.forget_places();
+                if database.is_some() {
+                    self.forget_attempts();
                 }
-                self.bury_tombstones();
-                self.serve();
             }
+            Action::Outage { over, failure: Failure::Refusing { .. } } if begins => {
+                self.cut_claims(0, true);
+                self.backends.close_all(self.now + over);
+                self.apply_lasting();
+                self.forget_attempts();
+            }
+            Action::Outage { over, failure: Failure::Hanging } if begins => {
+                self.backends.hold(self.now + over);
+                self.apply_lasting();
+            }
+            _ => self.apply_lasting(),
         }
+        self.bury_tombstones();
+        self.serve();
     }
 
-    /// Drops the running claims of the first `restarting` clients, or all of them with the database.
+    /// Puts into force what lasts at this instant.
+    fn apply_lasting(&mut self) {
+        let mut slowdown = 1.0;
+        self.moments.refusing = None;
+        for disturbance in &self.scenario.disturbances {
+            let action = disturbance.action;
+            if !(disturbance.at <= self.now && self.now < disturbance.at + action.over()) {
+                continue;
+            }
+            match action {
+                Action::Slow { factor, .. } => slowdown *= factor,
+                Action::Outage { failure: Failure::Hanging, .. } => {
+                    slowdown = f64::INFINITY;
+                }
+                Action::Outage { failure: Failure::Refusing { after }, .. } => {
+                    self.moments.refusing = Some(after);
+                }
+                Action::Restart { .. } => {}
+            }
+        }
+        self.database.slow_down(self.now, slowdown);
+    }
+
+    /// Cuts off the running claims of the first `restarting` clients: the database drops them, or they
+    /// run on without a backend. A `database` that goes down drops everything at work in it.
     fn cut_claims(&mut self, restarting: u32, database: bool) {
-        let cut = self
-            .database
-            .cut_off(self.now, |claim| database || (claim.good && claim.client < restarting));
-        for claim in cut {
-            *if claim.good { &mut self.good } else { &mut self.wasted } -= 1;
-            self.emit(Event::ClaimDropped { client: claim.client, good: claim.good });
-            if claim.good && claim.client >= restarting {
-                self.end_poll(claim.client, Outcome::Error);
+        let hit = |job: &Job| match job.work {
+            Work::Good | Work::Captive => database || job.client < restarting,
+            Work::Dead | Work::Orphan | Work::Attempt(_) => database,
+        };
+        let run_on = !database && self.scenario.pooler.orphans == Orphans::Run;
+        let hit_jobs = if run_on {
+            let jobs = self.database.jobs().filter(|job| hit(job)).copied().collect();
+            self.database.rededicate(|job| {
+                if hit(job) {
+                    job.work = Work::Orphan;
+                }
+            });
+            jobs
+        } else {
+            self.database.cut_off(self.now, hit)
+        };
+        for Job { client, work, started, .. } in hit_jobs {
+            let service = self.now.since(started);
+            match work {
+                Work::Orphan => {
+                    self.orphans -= 1;
+                    continue;
+                }
+                Work::Attempt(_) => continue,
+                Work::Good => self.good -= 1,
+                Work::Captive | Work::Dead => self.wasted -= 1,
+            }
+            if !database {
+                self.backends.close();
+                self.emit(Event::BackendLost { client });
+            }
+            if run_on {
+                self.orphans += 1;
+                self.emit(Event::ClaimOrphaned { client, service });
+            } else {
+                self.emit(Event::ClaimDropped { client, good: work == Work::Good, service });
+            }
+            match work {
+                Work::Good if client >= restarting => self.end_poll(client, Outcome::Error),
+                Work::Captive if client >= restarting => self.fail(client),
+                _ => {}
             }
         }
     }
 
-    /// The pooler forgets every place. A client that still waited in one sees its attempt fail.
-    fn forget_places(&mut self) {
+    /// The pooler forgets every place and every handshake. A client that was in one sees its attempt
+    /// fail.
+    fn forget_attempts(&mut self) {
+        let waited = self.waited_so_far();
         let places = self.queue.forget();
-        self.emit(Event::PlacesForgotten { places });
+        self.killed.clear();
+        self.emit(Event::PlacesForgotten { places, waited });
+        if let Some(handshake) = &mut self.handshake {
+            handshake.forget();
+        }
         for client in 0..self.scenario.fleet.clients {
             let Client { phase, admitted, .. } = self.clients[client as usize];
-            if phase == Phase::Waiting {
-                self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
-                self.fail(client);
+            match phase {
+                Phase::Waiting => {
+                    self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
+                    self.fail(client);
+                }
+                Phase::Connecting => {
+                    self.emit(Event::Dropped { client, waited: None });
+                    self.fail(client);
+                }
+                Phase::Captive => self.fail(client),
+                Phase::Away | Phase::Refused | Phase::Served => {}
             }
         }
     }
 
     /// A client loses its connection and starts again, at its base interval.
     fn restart(&mut self, client: u32, index: usize, over: Span) {
-        let Client { phase, admitted, .. } = self.clients[client as usize];
-        if phase == Phase::Waiting {
-            self.leave_place();
-            self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
-        } else if self.tell_departure(client) {
-            self.emit(Event::Dropped { client, waited: None });
+        let Client { phase, admitted, attempt, .. } = self.clients[client as usize];
+        let waited = self.now.since(admitted);
+        match phase {
+            Phase::Waiting | Phase::Captive => {
+                if matches!(self.scenario.pooler.dead_waiters, DeadWaiters::ByLeave)
+                    && self.policy(client).leave == Leave::Terminate
+                {
+                    self.killed.insert((client, attempt));
+                }
+                self.leave_place(waited);
+                if phase == Phase::Waiting {
+                    self.emit(Event::Dropped { client, waited: Some(waited) });
+                }
+            }
+            Phase::Connecting => self.emit(Event::Dropped { client, waited: None }),
+            Phase::Away if self.tell_departure(client) => {
+                self.emit(Event::Dropped { client, waited: None });
+            }
+            Phase::Away | Phase::Refused | Phase::Served => {}
         }
         let start = index as u32 + 1;
         let moment = Moment { poll: start, ..Moment::default() };
@@ -70,9 +207,7 @@ impl<O: Observer> Simulation<'_, O> {
         let back = Span::from_ticks((over.ticks() as f64 * skew) as u64);
         let state = &mut self.clients[client as usize];
         state.attempt = state.attempt.next_poll();
-        state.step = 0;
-        let wait = back + self.start_up(client, start);
         self.emit(Event::Restarted { client, index });
-        self.begin_poll(client, wait);
+        self.start(client, start, back);
     }
 }

@@ -12,12 +12,16 @@ use crate::units::{SimTime, Span};
 pub(super) enum Class {
     /// A disturbance begins.
     Disturbance,
-    /// The database finishes a claim.
+    /// The database finishes a claim, or what an attempt costs it.
     Completion,
+    /// A backend has logged in, or may try to.
+    Login,
     /// The head of the queue times out.
     Expiry,
-    /// A waiting client's patience ends.
-    Impatience,
+    /// The handshake station has done with an attempt.
+    Handshake,
+    /// A client in the pooler's hands loses patience, or learns that it was refused.
+    Alarm,
     /// An attempt reaches the pooler.
     Arrival,
 }
@@ -66,8 +70,10 @@ impl Layout {
         match (key >> self.client_bits) & ((1 << CLASS_BITS) - 1) {
             0 => Class::Disturbance,
             1 => Class::Completion,
-            2 => Class::Expiry,
-            3 => Class::Impatience,
+            2 => Class::Login,
+            3 => Class::Expiry,
+            4 => Class::Handshake,
+            5 => Class::Alarm,
             _ => Class::Arrival,
         }
     }
@@ -91,7 +97,7 @@ mod tests {
         assert_eq!(layout.class(key), Class::Arrival);
         assert_eq!(layout.client(key), 11_542);
         assert!(key < layout.key(at(120_000_001), Class::Disturbance, 0));
-        assert!(key > layout.key(at(120_000_000), Class::Impatience, 11_542));
+        assert!(key > layout.key(at(120_000_000), Class::Alarm, 11_542));
         assert!(key > layout.key(at(120_000_000), Class::Arrival, 11_541));
         assert_eq!(layout.key(SimTime::NEVER, Class::Arrival, 0), NEVER);
     }

@@ -4,15 +4,15 @@
 //!
 //! 1. Every client gets its first timer: somewhere in its interval (warm) or after its start-up wait
 //!    (cold).
-//! 2. The loop takes the least of four keys: the calendar's (one timer per client: an attempt's arrival
-//!    or the end of patience), the database's next completion, the timeout of the queue's head, the
-//!    next disturbance. Time only moves forward.
+//! 2. The loop takes the least of six keys: the calendar's (one timer per client: an attempt's arrival
+//!    or the end of patience), the database's next completion, the next login, the timeout of the
+//!    queue's head, the handshake station's, the next disturbance. Time only moves forward.
 //! 3. At the end of the run the attempts under way are told to the observer as pending.
 //!
 //! ```text
-//!  asleep ──▶ on its way ──▶ pooler: refused? ──▶ queue (FIFO) ──▶ backend (processor sharing)
-//!    ▲            ▲              │ retry             │ patience, timeout        │
-//!    └────────────┴──────────────┴───────────────────┴──────────────────────────┘
+//!  asleep ─▶ on its way ─▶ [attempt cost] ─▶ [handshake] ─▶ refused? ─▶ queue ─▶ backend ─▶ claim
+//!    ▲           ▲          │ connect timeout      │           │ retry    │ patience, timeout  │
+//!    └───────────┴──────────┴──────────────────────┴───────────┴──────────┴────────────────────┘
 //! ```
 //!
 //! Departures need no event of their own: nothing can happen to an attempt on its way but a restart
@@ -21,21 +21,25 @@
 //! ## Order
 //!
 //! Events are ordered by (time, class, client), see `key`: at one instant disturbances come first,
-//! then completions, queue timeouts, ends of patience, arrivals. No order depends on a hash, an address
+//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals. No order depends on a hash, an address
 //! or a thread.
 //!
 //! ## What is left out
 //!
-//! Handshakes, backend logins, work items and other traffic: every poll finds an empty queue, and
-//! every backend is always logged in.
+//! Work items and other traffic: every poll finds an empty queue. Session pooling: a backend is
+//! given back after each transaction.
 
+mod backends;
 mod client;
 mod database;
 mod demand;
 mod disturbance;
+mod fleet;
+mod handshake;
 mod heap;
 mod key;
 pub mod observer;
+mod pooler;
 mod queue;
 mod simulation;
 

@@ -3,6 +3,7 @@
 //! The engine counts nothing and prints nothing. An observer is a type parameter, so a method that
 //! ignores an event costs nothing.
 
+pub use super::backends::Connections;
 pub use crate::policy::Outcome;
 use crate::units::{SimTime, Span};
 
@@ -50,6 +51,11 @@ pub enum Event {
         /// Since admission.
         waited: Span,
     },
+    /// The connect timeout ended an attempt before it was admitted.
+    ConnectTimedOut {
+        /// Who.
+        client: u32,
+    },
     /// A disturbance cut an attempt off.
     Dropped {
         /// Who.
@@ -58,17 +64,52 @@ pub enum Event {
         waited: Option<Span>,
     },
     /// `query_wait_timeout` removed a dead place.
-    PlaceExpired,
+    PlaceExpired {
+        /// Since admission.
+        waited: Span,
+    },
     /// A disturbance removed all places, dead or alive; the drops of the living follow.
     PlacesForgotten {
         /// How many there were.
         places: u32,
+        /// Since their admissions, summed, in ticks.
+        waited: u64,
+    },
+    /// A dead place was dropped when its client left.
+    PlaceGivenUp {
+        /// Since admission.
+        waited: Span,
+    },
+    /// A backend reached a dead place and passed on.
+    PlaceSkipped {
+        /// Since admission.
+        waited: Span,
     },
     /// A dead place got a backend: a claim for nobody started.
     DeadServed {
+        /// Who had left, or will throw the answer away.
+        client: u32,
+        /// Since admission.
+        waited: Span,
+    },
+    /// A dead place got a backend, which was closed for it.
+    DeadClosed {
+        /// Who had left.
+        client: u32,
+        /// Since admission.
+        waited: Span,
+    },
+    /// A backend was closed because its client left it in the middle of something.
+    BackendLost {
         /// Who had left.
         client: u32,
     },
+    /// A backend began to log in.
+    LoginBegan,
+    /// A backend logged in.
+    LoggedIn,
+    /// A backend's login failed.
+    LoginFailed,
     /// A claim was completed.
     Completed {
         /// Whose it was.
@@ -84,6 +125,15 @@ pub enum Event {
         client: u32,
         /// Whether its client waited for the answer.
         good: bool,
+        /// Since the grant.
+        service: Span,
+    },
+    /// A running claim lost its client and its backend, and runs on in the database.
+    ClaimOrphaned {
+        /// Whose it was.
+        client: u32,
+        /// Since the grant.
+        service: Span,
     },
     /// A poll came to its end.
     PollEnded {
@@ -98,6 +148,11 @@ pub enum Event {
     Disturbed {
         /// Its index in the scenario.
         index: usize,
+    },
+    /// A client exited: its supervisor will start it again.
+    Exited {
+        /// Who.
+        client: u32,
     },
     /// A disturbance restarted a client.
     Restarted {
@@ -135,6 +190,12 @@ pub struct Gauges {
     pub wasted: u32,
     /// Places waiting for a backend, dead ones included.
     pub waiting: u32,
+    /// Attempts in the handshake station that hold a client slot.
+    pub connecting: u32,
+    /// Backends connected, idle ones included.
+    pub connected: u32,
+    /// Backends logging in.
+    pub logging_in: u32,
 }
 
 /// How things stood when the run ended.
@@ -144,6 +205,12 @@ pub struct End {
     pub at: SimTime,
     /// Levels.
     pub gauges: Gauges,
+    /// How long the places that still wait have waited, summed, in ticks.
+    pub waited: u64,
+    /// How long the claims that still run have run, summed, in ticks.
+    pub served: u64,
+    /// Connections to the database, opened and closed.
+    pub connections: Connections,
     /// Events handled.
     pub events: u64,
 }
@@ -156,7 +223,7 @@ impl Gauges {
 
     /// Client connections, dead places included.
     pub fn clients(&self) -> u32 {
-        self.active() + self.waiting
+        self.active() + self.waiting + self.connecting
     }
 }
 

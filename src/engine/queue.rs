@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use super::client::AttemptId;
 use super::key::{Class, Key, Layout, NEVER};
+use crate::scenario::Pooler;
 use crate::units::{SimTime, Span};
 
 /// A place in the queue.
@@ -27,13 +28,34 @@ pub(super) struct Queue {
     /// Places that hold a client slot: tombstones do not.
     waiting: u32,
     timeout: Option<Span>,
+    /// How often the pooler looks for places that have waited too long.
+    grid: Span,
     /// When the head times out.
     expiry: Key,
 }
 
 impl Queue {
-    pub fn new(timeout: Option<Span>, layout: Layout) -> Queue {
-        Queue { layout, places: VecDeque::new(), waiting: 0, timeout, expiry: NEVER }
+    pub fn new(pooler: &Pooler, layout: Layout) -> Queue {
+        Queue {
+            layout,
+            places: VecDeque::new(),
+            waiting: 0,
+            timeout: pooler.query_wait_timeout,
+            grid: pooler.timeout_grid.unwrap_or(Span::from_ticks(1)),
+            expiry: NEVER,
+        }
+    }
+
+    /// The head of the queue.
+    #[inline]
+    pub fn head(&self) -> Option<&Place> {
+        self.places.front()
+    }
+
+    /// How long all places that hold a slot have waited up to `now`, summed; `dead` tells tombstones.
+    pub fn waited_so_far(&self, now: SimTime, dead: impl Fn(&Place) -> bool) -> u64 {
+        let held = self.places.iter().filter(|place| !dead(place));
+        held.map(|place| now.since(place.admitted).ticks()).sum()
     }
 
     /// Places that hold a client slot.
@@ -91,7 +113,9 @@ impl Queue {
     fn watch_head(&mut self) {
         self.expiry = match (self.places.front(), self.timeout) {
             (Some(head), Some(timeout)) => {
-                self.layout.key(head.admitted + timeout, Class::Expiry, 0)
+                let due = (head.admitted + timeout).ticks();
+                let seen = due.div_ceil(self.grid.ticks()).saturating_mul(self.grid.ticks());
+                self.layout.key(SimTime::from_ticks(seen), Class::Expiry, 0)
             }
             _ => NEVER,
         };

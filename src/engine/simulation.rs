@@ -1,13 +1,18 @@
-//! The loop that ties clients, queue and database together.
+//! The loop that ties the stations together, and the life of a client.
 
-use super::client::{Client, Phase};
-use super::database::{Claim, Database};
-use super::demand;
+use std::collections::BTreeSet;
+
+use super::backends::Backends;
+use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
+use super::database::{Database, Work};
+use super::disturbance::Moments;
+use super::fleet::Parts;
+use super::handshake::Handshake;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
-use crate::policy::{Outcome, Policy};
+use crate::policy::{Cadence, MissedTick, Outcome, Policy};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
 use crate::units::{SimTime, Span};
@@ -15,54 +20,66 @@ use crate::units::{SimTime, Span};
 /// All state of one unit.
 pub(super) struct Simulation<'a, O> {
     pub(super) scenario: &'a Scenario,
-    pub(super) policy: &'a Policy,
+    pub(super) parts: Parts<'a>,
     pub(super) world: World,
     pub(super) observer: O,
     pub(super) now: SimTime,
     pub(super) clients: Vec<Client>,
+    pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
-    pub(super) database: Database,
+    pub(super) backends: Backends<'a>,
+    pub(super) database: Database<'a>,
+    /// Places of clients that were killed, where that costs something else than their leaving would.
+    pub(super) killed: BTreeSet<(u32, AttemptId)>,
     /// Backends at work for nobody.
     pub(super) wasted: u32,
     /// Backends at work for a client that waits.
     pub(super) good: u32,
-    layout: Layout,
-    calendar: MinHeap,
-    /// Disturbances that have begun.
-    begun: usize,
+    /// Claims without client or backend.
+    pub(super) orphans: u32,
+    /// Logins ever begun.
+    pub(super) logins: u32,
+    /// When the pool next has something to do of itself.
+    pub(super) pool_wake: Key,
+    pub(super) moments: Moments,
+    pub(super) layout: Layout,
+    calendar: MinHeap<Key>,
     events: u64,
 }
 
 impl<'a, O: Observer> Simulation<'a, O> {
     pub fn new(scenario: &'a Scenario, policy: usize, replicate: u32, observer: O) -> Self {
-        let policy = &scenario.policies[policy].policy;
         let fleet = &scenario.fleet;
+        let parts = Parts::new(&scenario.policies[policy], fleet.clients);
         let layout = Layout::new(fleet.clients);
         let longest = scenario.run.duration + fleet.round_trip;
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
-        let step = match fleet.initial {
-            Initial::Warm { interval } => policy.poll.step_reaching(interval),
-            Initial::Cold => 0,
-        };
+        let pooler = &scenario.pooler;
+        let warm = matches!(fleet.initial, Initial::Warm { .. });
         let mut simulation = Simulation {
             scenario,
-            policy,
+            parts,
             world: World::new(scenario.run.seed, replicate),
             observer,
             now: SimTime::ZERO,
-            clients: vec![Client::new(step); fleet.clients as usize],
-            queue: Queue::new(scenario.pooler.query_wait_timeout, layout),
-            database: Database::new(&scenario.database, scenario.pooler.pool_size, layout),
+            clients: vec![Client::new(0); fleet.clients as usize],
+            handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
+            queue: Queue::new(pooler, layout),
+            backends: Backends::new(pooler, warm, layout),
+            database: Database::new(&scenario.database, pooler.most_backends(), layout),
+            killed: BTreeSet::new(),
             wasted: 0,
             good: 0,
+            orphans: 0,
+            logins: 0,
+            pool_wake: NEVER,
+            moments: Moments::new(scenario, layout),
             layout,
             calendar: MinHeap::with_capacity(fleet.clients as usize),
-            begun: 0,
             events: 0,
         };
         for client in 0..fleet.clients {
-            let wait = simulation.first_wait(client);
-            simulation.begin_poll(client, wait);
+            simulation.begin(client);
         }
         simulation
     }
@@ -72,10 +89,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let end = SimTime::ZERO + self.scenario.run.duration;
         loop {
             let timer = self.calendar.peek().unwrap_or(NEVER);
+            let handshake = self.handshake.as_ref().map_or(NEVER, Handshake::next);
             let key = timer
                 .min(self.database.next())
                 .min(self.queue.expiry())
-                .min(self.next_disturbance());
+                .min(self.pool_wake)
+                .min(handshake)
+                .min(self.moments.next());
             let time = self.layout.time(key);
             if key == NEVER || time >= end {
                 break;
@@ -92,18 +112,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
                     }
                 }
                 Class::Completion => self.complete(),
-                Class::Impatience => {
+                Class::Alarm => {
                     self.calendar.pop();
                     let client = self.layout.client(key);
                     if self.clients[client as usize].timer == key {
-                        self.abandon(client);
+                        self.alarm(client);
                     }
                 }
                 Class::Expiry => self.expire(),
-                Class::Disturbance => {
-                    self.begun += 1;
-                    self.disturb(self.begun - 1);
-                }
+                Class::Login => self.log_in(),
+                Class::Handshake => self.shake_hands(),
+                Class::Disturbance => self.disturb(),
             }
         }
         self.end(end)
@@ -111,8 +130,53 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline(always)]
     pub(super) fn emit(&mut self, event: Event) {
-        let gauges = Gauges { good: self.good, wasted: self.wasted, waiting: self.queue.waiting() };
+        let gauges = self.gauges();
         self.observer.on(self.now, event, gauges);
+    }
+
+    #[inline(always)]
+    fn gauges(&self) -> Gauges {
+        Gauges {
+            good: self.good,
+            wasted: self.wasted,
+            waiting: self.queue.waiting(),
+            connecting: self.handshake.as_ref().map_or(0, Handshake::clients),
+            connected: self.backends.connected(),
+            logging_in: self.backends.logging_in(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn policy(&self, client: u32) -> &'a Policy {
+        self.parts.policy(client)
+    }
+
+    /// Sets a client's first timer.
+    fn begin(&mut self, client: u32) {
+        match self.scenario.fleet.initial {
+            Initial::Warm { interval } => {
+                let schedule = &self.policy(client).poll;
+                self.clients[client as usize].step = schedule.step_reaching(interval);
+                let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
+                let wait = Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64);
+                self.begin_poll(client, wait);
+            }
+            Initial::Cold => self.start(client, 0, Span::ZERO),
+        }
+    }
+
+    /// Starts a client `after` a while, at its base interval. `number` says which of its starts it is.
+    pub(super) fn start(&mut self, client: u32, number: u32, after: Span) {
+        let state = &mut self.clients[client as usize];
+        state.start = number;
+        state.step = 0;
+        state.failures = 0;
+        if self.policy(client).boot_check.is_some() {
+            self.clients[client as usize].attempt.transaction = BOOT_CHECK;
+            self.begin_acquisition(client, after);
+        } else {
+            self.begin_poll(client, after + self.start_up(client));
+        }
     }
 
     /// Lets a client begin its next poll after `wait`.
@@ -120,16 +184,21 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn begin_poll(&mut self, client: u32, wait: Span) {
         let state = &mut self.clients[client as usize];
         state.poll_began = self.now + wait;
+        state.due = state.poll_began;
         self.begin_acquisition(client, wait);
     }
 
     /// The attempt of a client failed: its acquisition rule decides.
     pub(super) fn fail(&mut self, client: u32) {
+        let policy = self.policy(client);
         let state = &mut self.clients[client as usize];
         let failed = state.attempt.attempt.saturating_add(1);
+        if state.attempt.transaction == BOOT_CHECK {
+            return self.fail_boot_check(client, failed);
+        }
         let elapsed = self.now.since(state.acquisition_began);
         let site = self.world.site(Purpose::RetryJitter, client, state.attempt.moment());
-        match self.policy.acquire.next(failed, elapsed, site) {
+        match policy.acquire.next(failed, elapsed, site) {
             Some(delay) => {
                 state.attempt.attempt = failed;
                 self.depart(client, delay);
@@ -138,47 +207,90 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
+    fn fail_boot_check(&mut self, client: u32, failed: u32) {
+        match self.policy(client).boot_check {
+            Some(check) if failed < check.attempts => {
+                self.clients[client as usize].attempt.attempt = failed;
+                self.depart(client, check.delay);
+            }
+            _ => self.exit(client),
+        }
+    }
+
+    /// A client exits, and its supervisor starts it again.
+    fn exit(&mut self, client: u32) {
+        let supervisor = self.policy(client).supervisor.expect("who exits has a supervisor");
+        self.emit(Event::Exited { client });
+        let state = &mut self.clients[client as usize];
+        // Counted from the other end than the restarts by disturbances.
+        let number = !state.attempt.poll;
+        state.attempt = state.attempt.next_poll();
+        self.start(client, number, supervisor.delay);
+    }
+
     /// A poll came to its end: its outcome decides the sleep before the next.
     #[inline]
     pub(super) fn end_poll(&mut self, client: u32, outcome: Outcome) {
+        let policy = self.policy(client);
         let state = &mut self.clients[client as usize];
         let began = state.poll_began;
-        let site = self.world.site(
-            Purpose::PollJitter,
-            client,
-            Moment { poll: state.attempt.poll, ..Moment::default() },
-        );
-        let (sleep, step) = self.policy.rules.turn(outcome, state.step, &self.policy.poll, site);
+        let moment = Moment { poll: state.attempt.poll, ..Moment::default() };
+        let site = self.world.site(Purpose::PollJitter, client, moment);
+        let (sleep, step) = policy.rules.turn(outcome, state.step, &policy.poll, site);
+        if outcome == Outcome::Error {
+            state.failures = state.failures.saturating_add(1);
+            let failures = state.failures;
+            self.emit(Event::PollEnded { client, began, outcome });
+            if policy.supervisor.is_some_and(|supervisor| u32::from(failures) >= supervisor.after) {
+                return self.exit(client);
+            }
+            if let Some(hot) = policy.hot_loop
+                && self.parts.rank(client) < hot.clients
+            {
+                let state = &mut self.clients[client as usize];
+                state.attempt = state.attempt.next_poll();
+                return self.begin_poll(client, hot.pause);
+            }
+        } else {
+            state.failures = 0;
+            self.emit(Event::PollEnded { client, began, outcome });
+        }
+        let state = &mut self.clients[client as usize];
         state.step = step;
         state.attempt = state.attempt.next_poll();
-        self.emit(Event::PollEnded { client, began, outcome });
-        self.begin_poll(client, sleep);
+        match policy.cadence {
+            Cadence::FixedDelay => self.begin_poll(client, sleep),
+            Cadence::FixedRate(missed) => self.tick(client, sleep, missed),
+        }
+    }
+
+    /// Lets a client poll at its next tick, `period` after the one before.
+    fn tick(&mut self, client: u32, period: Span, missed: MissedTick) {
+        let due = self.clients[client as usize].due;
+        let late = self.now.since(due).ticks();
+        let ticks = if period == Span::ZERO { late } else { period.ticks() };
+        // The last tick that has come, and the next.
+        let last = SimTime::from_ticks(due.ticks() + late - late % ticks.max(1));
+        if last > due && missed == MissedTick::Fire {
+            self.begin_poll(client, Span::ZERO);
+            self.clients[client as usize].due = last;
+        } else {
+            let next = if last == self.now && last > due { last } else { last + period };
+            self.begin_poll(client, next.since(self.now));
+        }
     }
 
     /// Tells of the attempt that a client has on its way, and whether there is one.
     pub(super) fn tell_departure(&mut self, client: u32) -> bool {
         let state = &self.clients[client as usize];
+        if state.phase != Phase::Away || state.timer == NEVER {
+            return false;
+        }
         let at = self.layout.time(state.timer) - self.scenario.fleet.round_trip;
-        let departed = state.phase == Phase::Away && state.timer != NEVER && at < self.now;
-        if departed {
+        if at < self.now {
             self.departed(client, at);
         }
-        departed
-    }
-
-    /// Gives idle backends to the queue until one of them runs out.
-    #[inline]
-    pub(super) fn serve(&mut self) {
-        while self.database.has_idle()
-            && let Some(place) = self.queue.pop()
-        {
-            if self.is_alive(&place) {
-                self.grant(place.client, self.now.since(place.admitted));
-            } else {
-                self.serve_dead(&place);
-            }
-            self.bury_tombstones();
-        }
+        at < self.now
     }
 
     /// Whether the client of a place still waits in it.
@@ -188,11 +300,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         state.phase == Phase::Waiting && state.attempt == place.attempt
     }
 
-    /// A living client has left its place: it stays as a dead one, or is given up.
-    pub(super) fn leave_place(&mut self) {
-        if self.drops_dead_waiters() {
-            self.queue.give_up(1);
-        }
+    /// Whether the client of a place waits in it though its patience has ended.
+    pub(super) fn is_captive(&self, place: &Place) -> bool {
+        let state = &self.clients[place.client as usize];
+        state.phase == Phase::Captive && state.attempt == place.attempt
     }
 
     /// Where dead waiters are dropped, clears those at the head of the queue.
@@ -200,38 +311,24 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn bury_tombstones(&mut self) {
         if self.drops_dead_waiters() {
             let clients = &self.clients;
-            self.queue.bury(|place| {
-                let state = &clients[place.client as usize];
-                state.phase != Phase::Waiting || state.attempt != place.attempt
-            });
+            self.queue.bury(|place| is_tombstone(clients, place));
         }
     }
 
-    fn drops_dead_waiters(&self) -> bool {
+    pub(super) fn drops_dead_waiters(&self) -> bool {
         matches!(self.scenario.pooler.dead_waiters, DeadWaiters::Dropped)
     }
 
-    fn first_wait(&self, client: u32) -> Span {
-        match self.scenario.fleet.initial {
-            Initial::Warm { interval } => {
-                let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
-                Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64)
-            }
-            Initial::Cold => self.start_up(client, 0),
-        }
+    /// How long all places have waited, summed, in ticks.
+    pub(super) fn waited_so_far(&self) -> u64 {
+        let drops = self.drops_dead_waiters();
+        self.queue.waited_so_far(self.now, |place| drops && is_tombstone(&self.clients, place))
     }
 
-    /// The start-up wait of a client's `start`-th start.
-    pub(super) fn start_up(&self, client: u32, start: u32) -> Span {
-        let moment = Moment { poll: start, ..Moment::default() };
-        self.policy.start_up.wait(self.world.site(Purpose::StartUp, client, moment))
-    }
-
-    fn next_disturbance(&self) -> Key {
-        match self.scenario.disturbances.get(self.begun) {
-            Some(disturbance) => self.layout.key(disturbance.at, Class::Disturbance, 0),
-            None => NEVER,
-        }
+    /// The start-up wait of a client's present start.
+    fn start_up(&self, client: u32) -> Span {
+        let moment = Moment { poll: self.clients[client as usize].start, ..Moment::default() };
+        self.policy(client).start_up.wait(self.world.site(Purpose::StartUp, client, moment))
     }
 
     #[inline]
@@ -248,7 +345,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     #[inline]
-    fn set_timer(&mut self, client: u32, time: SimTime, class: Class) {
+    pub(super) fn set_timer(&mut self, client: u32, time: SimTime, class: Class) {
         let key = self.layout.key(time, class, client);
         self.clients[client as usize].timer = key;
         if key != NEVER {
@@ -257,7 +354,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     #[inline]
-    fn departed(&mut self, client: u32, at: SimTime) {
+    pub(super) fn departed(&mut self, client: u32, at: SimTime) {
         let attempt = self.clients[client as usize].attempt;
         let begins = match attempt {
             _ if attempt.attempt > 0 => Begins::Nothing,
@@ -267,76 +364,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.emit(Event::Departed { client, at, begins });
     }
 
-    /// An attempt reaches the pooler: it is refused, queued, or served at once.
+    /// A client's transaction is done: the next follows, or the poll is over.
     #[inline]
-    fn arrive(&mut self, client: u32) {
-        self.departed(client, self.now - self.scenario.fleet.round_trip);
-        let clients = self.good + self.wasted + self.queue.waiting();
-        if self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit) {
-            self.emit(Event::Refused { client });
-            self.fail(client);
-        } else if self.database.has_idle() {
-            self.emit(Event::Admitted { client });
-            self.grant(client, Span::ZERO);
-        } else {
-            self.enqueue(client);
-        }
-    }
-
-    fn enqueue(&mut self, client: u32) {
+    pub(super) fn advance_transaction(&mut self, client: u32) {
         let state = &mut self.clients[client as usize];
-        state.phase = Phase::Waiting;
-        state.admitted = self.now;
-        state.timer = NEVER;
-        self.queue.push(Place { admitted: self.now, client, attempt: state.attempt });
-        if let Some(patience) = self.policy.patience {
-            self.set_timer(client, self.now + patience, Class::Impatience);
+        if state.attempt.transaction == BOOT_CHECK {
+            state.attempt = state.attempt.next_poll();
+            let wait = self.start_up(client);
+            return self.begin_poll(client, wait);
         }
-        self.emit(Event::Admitted { client });
-    }
-
-    /// An attempt is served: its claim starts.
-    #[inline]
-    fn grant(&mut self, client: u32, waited: Span) {
-        let state = &mut self.clients[client as usize];
-        state.phase = Phase::Served;
-        state.timer = NEVER;
-        let moment = state.attempt.transaction_moment();
-        let site = self.world.site(Purpose::Demand, client, moment);
-        let demand = demand::sample(&self.scenario.database.claim, site);
-        let claim = Claim { client, good: true, started: self.now };
-        self.database.start(self.now, claim, demand);
-        self.good += 1;
-        self.emit(Event::Granted { client, waited });
-    }
-
-    fn serve_dead(&mut self, place: &Place) {
-        let DeadWaiters::Kept { demand } = &self.scenario.pooler.dead_waiters else {
-            unreachable!("a dropped dead waiter has no place to be served");
-        };
-        let site = self.world.site(Purpose::DeadDemand, place.client, place.attempt.moment());
-        let demand = demand::sample(demand, site);
-        let claim = Claim { client: place.client, good: false, started: self.now };
-        self.database.start(self.now, claim, demand);
-        self.wasted += 1;
-        self.emit(Event::DeadServed { client: place.client });
-    }
-
-    /// A claim is done: its backend goes to the queue, its client on.
-    #[inline]
-    fn complete(&mut self) {
-        let Claim { client, good, started } = self.database.complete(self.now);
-        *if good { &mut self.good } else { &mut self.wasted } -= 1;
-        self.emit(Event::Completed { client, good, service: self.now.since(started) });
-        if good {
-            self.advance_transaction(client);
-        }
-        self.serve();
-    }
-
-    #[inline]
-    fn advance_transaction(&mut self, client: u32) {
-        let state = &mut self.clients[client as usize];
         let done = state.attempt.transaction + 1;
         if done < self.scenario.fleet.transactions_per_poll {
             state.attempt.transaction = done;
@@ -347,39 +383,33 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// A waiting client's patience ends: it leaves, its attempt has failed.
-    fn abandon(&mut self, client: u32) {
-        let waited = self.now.since(self.clients[client as usize].admitted);
-        self.leave_place();
-        self.emit(Event::Abandoned { client, waited });
-        self.fail(client);
-        self.bury_tombstones();
-    }
-
-    /// The head of the queue has waited as long as the pooler allows.
-    fn expire(&mut self) {
-        let place = self.queue.pop().expect("an expiry has a head");
-        if self.is_alive(&place) {
-            let waited = self.now.since(place.admitted);
-            self.emit(Event::TimedOut { client: place.client, waited });
-            self.fail(place.client);
-        } else {
-            self.emit(Event::PlaceExpired);
-        }
-        self.bury_tombstones();
-    }
-
     fn end(mut self, end: SimTime) -> End {
         self.now = end;
         for client in 0..self.scenario.fleet.clients {
             let Client { phase, admitted, .. } = self.clients[client as usize];
             if phase == Phase::Waiting {
                 self.emit(Event::Pending { client, waited: Some(end.since(admitted)) });
-            } else if self.tell_departure(client) {
+            } else if phase == Phase::Connecting || self.tell_departure(client) {
                 self.emit(Event::Pending { client, waited: None });
             }
         }
-        let gauges = Gauges { good: self.good, wasted: self.wasted, waiting: self.queue.waiting() };
-        End { at: end, gauges, events: self.events }
+        let claims = self
+            .database
+            .jobs()
+            .filter(|job| matches!(job.work, Work::Good | Work::Captive | Work::Dead));
+        End {
+            at: end,
+            gauges: self.gauges(),
+            waited: self.waited_so_far(),
+            served: claims.map(|job| end.since(job.started).ticks()).sum(),
+            connections: self.backends.connections(),
+            events: self.events,
+        }
     }
+}
+
+/// Whether the place of a pooler that drops dead waiters is one that was dropped.
+fn is_tombstone(clients: &[Client], place: &Place) -> bool {
+    let state = &clients[place.client as usize];
+    !matches!(state.phase, Phase::Waiting | Phase::Captive) || state.attempt != place.attempt
 }

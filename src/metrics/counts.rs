@@ -43,6 +43,24 @@ pub struct Counts {
     pub wasted_claims: u64,
     /// Running claims cut off by a disturbance.
     pub dropped_claims: u64,
+    /// Running claims that lost client and backend and run on.
+    pub orphaned_claims: u64,
+    /// Dead places that a backend passed over.
+    pub places_skipped: u64,
+    /// Dead places dropped when their client left.
+    pub places_given_up: u64,
+    /// Dead places that a backend was closed for.
+    pub dead_closed: u64,
+    /// Backends closed because their client had left, those included.
+    pub backends_lost: u64,
+    /// Backends logged in.
+    pub logins: u64,
+    /// Logins that failed.
+    pub logins_failed: u64,
+    /// How long the places that have ended had waited, summed, in microseconds.
+    pub waited: u64,
+    /// How long the claims that have ended had run, summed, in microseconds.
+    pub run: u64,
 }
 
 impl Counts {
@@ -57,9 +75,17 @@ impl Counts {
             }
             Event::Refused { .. } => self.refused += 1,
             Event::Admitted { .. } => self.admitted += 1,
-            Event::Granted { .. } => self.served += 1,
+            Event::Granted { waited, .. } => {
+                self.served += 1;
+                self.waited += waited.ticks();
+            }
+            // Its place may stay on, and so its wait; see the ends of dead places.
             Event::Abandoned { .. } => self.abandoned += 1,
-            Event::TimedOut { .. } => self.timed_out += 1,
+            Event::TimedOut { waited, .. } => {
+                self.timed_out += 1;
+                self.waited += waited.ticks();
+            }
+            Event::ConnectTimedOut { .. } => self.connect_timed_out += 1,
             Event::Dropped { waited, .. } => {
                 self.dropped += 1;
                 self.dropped_waiting += u64::from(waited.is_some());
@@ -68,13 +94,51 @@ impl Counts {
                 self.pending += 1;
                 self.pending_waiting += u64::from(waited.is_some());
             }
-            Event::PlaceExpired => self.places_expired += 1,
-            Event::PlacesForgotten { places } => self.places_forgotten += u64::from(places),
-            Event::DeadServed { .. } => self.dead_served += 1,
-            Event::Completed { good: true, .. } => self.good_claims += 1,
-            Event::Completed { good: false, .. } => self.wasted_claims += 1,
-            Event::ClaimDropped { .. } => self.dropped_claims += 1,
-            Event::PollEnded { .. } | Event::Disturbed { .. } | Event::Restarted { .. } => {}
+            Event::PlaceExpired { waited } => {
+                self.places_expired += 1;
+                self.waited += waited.ticks();
+            }
+            Event::PlacesForgotten { places, waited } => {
+                self.places_forgotten += u64::from(places);
+                self.waited += waited;
+            }
+            Event::PlaceGivenUp { waited } => {
+                self.places_given_up += 1;
+                self.waited += waited.ticks();
+            }
+            Event::PlaceSkipped { waited } => {
+                self.places_skipped += 1;
+                self.waited += waited.ticks();
+            }
+            Event::DeadServed { waited, .. } => {
+                self.dead_served += 1;
+                self.waited += waited.ticks();
+            }
+            Event::DeadClosed { waited, .. } => {
+                self.dead_closed += 1;
+                self.backends_lost += 1;
+                self.waited += waited.ticks();
+            }
+            Event::BackendLost { .. } => self.backends_lost += 1,
+            Event::LoggedIn => self.logins += 1,
+            Event::LoginFailed => self.logins_failed += 1,
+            Event::Completed { good, service, .. } => {
+                *if good { &mut self.good_claims } else { &mut self.wasted_claims } += 1;
+                self.run += service.ticks();
+            }
+            Event::ClaimDropped { service, .. } => {
+                self.dropped_claims += 1;
+                self.run += service.ticks();
+            }
+            Event::ClaimOrphaned { service, .. } => {
+                self.orphaned_claims += 1;
+                self.run += service.ticks();
+            }
+            Event::PollEnded { .. }
+            | Event::Disturbed { .. }
+            | Event::Restarted { .. }
+            | Event::Exited { .. }
+            | Event::LoginBegan => {}
         }
     }
 
@@ -100,6 +164,15 @@ impl Counts {
             good_claims: self.good_claims - earlier.good_claims,
             wasted_claims: self.wasted_claims - earlier.wasted_claims,
             dropped_claims: self.dropped_claims - earlier.dropped_claims,
+            orphaned_claims: self.orphaned_claims - earlier.orphaned_claims,
+            places_skipped: self.places_skipped - earlier.places_skipped,
+            places_given_up: self.places_given_up - earlier.places_given_up,
+            dead_closed: self.dead_closed - earlier.dead_closed,
+            backends_lost: self.backends_lost - earlier.backends_lost,
+            logins: self.logins - earlier.logins,
+            logins_failed: self.logins_failed - earlier.logins_failed,
+            waited: self.waited - earlier.waited,
+            run: self.run - earlier.run,
         }
     }
 }

@@ -3,22 +3,35 @@
 //! ```text
 //! attempts        = served + refused + timed out + connect timed out + abandoned + dropped + pending
 //! admitted places = served + abandoned + timed out + dropped + waiting
-//! claims started  = good + wasted + dropped + running
-//! dead places     = served + expired + forgotten + still there
+//! claims started  = good + wasted + dropped + orphaned + running
+//! dead places     = served + closed for + skipped + expired + forgotten + given up + still there
+//! connections     : opened = closed + open
 //! ```
 //!
 //! An attempt and its place are counted once, at their first end; *served* is granted while the client
 //! waited. What happens afterwards to a dead place is the fourth line's.
+//!
+//! Little's law holds of a whole run exactly, not on average: the time that all places waited is the
+//! waiting level integrated over time, and the time that all claims ran the active level's integral.
 
 use super::Counts;
 use crate::engine::observer::End;
+
+/// Levels integrated over a whole run, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Areas {
+    /// Of waiting places, dead ones included.
+    pub waiting: u64,
+    /// Of active backends.
+    pub active: u64,
+}
 
 /// Checks the ledger of a whole run, also in release builds: a result from a broken one would mislead.
 ///
 /// # Panics
 ///
 /// If a line does not close, which is a bug of the engine.
-pub fn check(counts: &Counts, end: &End, dead_waiters_kept: bool) {
+pub fn check(counts: &Counts, areas: Areas, end: &End) {
     let c = counts;
     let line = |name: &str, entered: u64, left: u64| {
         assert!(entered == left, "the ledger of {name} does not close: {entered} ≠ {left}: {c:?}");
@@ -27,27 +40,33 @@ pub fn check(counts: &Counts, end: &End, dead_waiters_kept: bool) {
     line("attempts", c.attempts, c.served + failed + c.pending);
     let left = c.abandoned + c.timed_out + c.dropped_waiting;
     line("places", c.admitted, c.served + left + c.pending_waiting);
-    let ended = c.good_claims + c.wasted_claims + c.dropped_claims;
+    let ended = c.good_claims + c.wasted_claims + c.dropped_claims + c.orphaned_claims;
     line("claims", c.served + c.dead_served, ended + u64::from(end.gauges.active()));
-    let waiting = u64::from(end.gauges.waiting);
-    if dead_waiters_kept {
-        let ended = c.dead_served + c.places_expired + c.places_forgotten;
-        let dead = c.abandoned + c.dropped_waiting;
-        line("dead places", dead + c.pending_waiting, ended + waiting);
-    } else {
-        line("dead places", c.pending_waiting, waiting);
-        line("served dead places", 0, c.dead_served + c.places_expired);
+    let reached = c.dead_served + c.dead_closed + c.places_skipped;
+    let removed = c.places_expired + c.places_forgotten + c.places_given_up;
+    let dead = c.abandoned + c.dropped_waiting + c.pending_waiting;
+    line("dead places", dead, reached + removed + u64::from(end.gauges.waiting));
+    let connections = end.connections;
+    if connections.opened > 0 {
+        let open = u64::from(end.gauges.connected);
+        line("connections", connections.opened, connections.closed + open);
     }
+    line("time in the queue", areas.waiting, c.waited + end.waited);
+    line("time at work", areas.active, c.run + end.served);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::observer::Gauges;
+    use crate::engine::observer::{Connections, Gauges};
     use crate::units::SimTime;
 
+    const AREAS: Areas = Areas { waiting: 70, active: 30 };
+
     fn end(good: u32, wasted: u32, waiting: u32) -> End {
-        End { at: SimTime::ZERO, gauges: Gauges { good, wasted, waiting }, events: 0 }
+        let gauges = Gauges { good, wasted, waiting, connected: 2, ..Gauges::default() };
+        let connections = Connections { opened: 5, closed: 3 };
+        End { at: SimTime::ZERO, gauges, waited: 20, served: 10, connections, events: 0 }
     }
 
     fn counts() -> Counts {
@@ -61,30 +80,45 @@ mod tests {
             pending_waiting: 1,
             dead_served: 1,
             good_claims: 3,
+            waited: 50,
+            run: 20,
             ..Counts::default()
         }
     }
 
     #[test]
     fn a_closed_ledger_passes() {
-        check(&counts(), &end(1, 1, 2), true);
+        check(&counts(), AREAS, &end(1, 1, 2));
     }
 
     #[test]
     #[should_panic(expected = "ledger of attempts")]
     fn a_lost_attempt_is_noticed() {
-        check(&Counts { attempts: 11, ..counts() }, &end(1, 1, 2), true);
+        check(&Counts { attempts: 11, ..counts() }, AREAS, &end(1, 1, 2));
     }
 
     #[test]
     #[should_panic(expected = "ledger of claims")]
     fn a_claim_that_vanished_is_noticed() {
-        check(&counts(), &end(1, 0, 2), true);
+        check(&counts(), AREAS, &end(1, 0, 2));
     }
 
     #[test]
     #[should_panic(expected = "ledger of dead places")]
     fn a_dead_place_that_vanished_is_noticed() {
-        check(&counts(), &end(1, 1, 1), true);
+        check(&counts(), AREAS, &end(1, 1, 1));
+    }
+
+    #[test]
+    #[should_panic(expected = "ledger of connections")]
+    fn a_lost_connection_is_noticed() {
+        let connections = Connections { opened: 6, closed: 3 };
+        check(&counts(), AREAS, &End { connections, ..end(1, 1, 2) });
+    }
+
+    #[test]
+    #[should_panic(expected = "ledger of time in the queue")]
+    fn a_wait_that_breaks_littles_law_is_noticed() {
+        check(&counts(), Areas { waiting: 71, ..AREAS }, &end(1, 1, 2));
     }
 }

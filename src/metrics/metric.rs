@@ -110,6 +110,22 @@ metrics! {
     Served99 = "served_99_s", "s", Time;
     /// Most attempts reaching the pooler within any 100 ms after the first trigger, or in the window.
     PeakArrivals = "peak_arrivals_100ms", "count", Mean;
+    /// Backends that logged in to the database.
+    BackendLogins = "backend_logins", "count", Mean;
+    /// Logins to the database that failed.
+    BackendLoginsFailed = "backend_logins_failed", "count", Mean;
+    /// Backends closed because their client had left.
+    BackendsLost = "backends_lost", "count", Mean;
+    /// Most backends logging in at once.
+    SvLoginMax = "sv_login_max", "backends", Mean;
+    /// Time for which places waited while fewer than `pool_size` backends were connected.
+    SvShort = "sv_short_s", "s", Mean;
+    /// Most active backends after the first trigger's drain.
+    LaterPeak = "later_peak", "backends", Mean;
+    /// Variance / mean of poll starts per second (per bucket in a long run); 1 is Poisson.
+    Dispersion = "poll_dispersion", "ratio", Mean;
+    /// Phase coherence of poll starts at the end: 1 is in step, about 1/√N spread out.
+    PhaseCoherence = "phase_coherence", "ratio", Mean;
 }
 
 impl fmt::Display for Metric {

@@ -1,6 +1,8 @@
 //! What one unit leaves behind: integers only, so that folding is exact.
 
-use super::{Counts, Drain, Latencies, LatencyKind, Metric, Occupancy, Timeline, Value};
+use super::{
+    Counts, Drain, Latencies, LatencyKind, Metric, Occupancy, Recurrence, Timeline, Value,
+};
 use crate::units::Span;
 
 /// The record of one unit.
@@ -23,6 +25,12 @@ pub struct UnitRecord {
     /// Time after the first trigger until 50 % and 99 % of the clients had a good poll; `None` if
     /// that had not come by the end.
     pub served: [Option<Span>; 2],
+    /// How the herd came back.
+    pub recurrence: Recurrence,
+    /// Most backends logging in at once in the measured window.
+    pub sv_login_max: u32,
+    /// Time in the measured window for which the pool was short of backends while somebody waited.
+    pub short: Span,
     /// Events that the engine handled.
     pub events: u64,
 }
@@ -79,6 +87,14 @@ impl UnitRecord {
             Metric::Served50 => since_trigger(self.served[0]),
             Metric::Served99 => since_trigger(self.served[1]),
             Metric::PeakArrivals => count(self.peak_arrivals),
+            Metric::BackendLogins => count(counts.logins),
+            Metric::BackendLoginsFailed => count(counts.logins_failed),
+            Metric::BackendsLost => count(counts.backends_lost),
+            Metric::SvLoginMax => count(u64::from(self.sv_login_max)),
+            Metric::SvShort => Value::Number(self.short.as_secs_f64()),
+            Metric::LaterPeak => number(self.recurrence.later_peak.map(|peak| peak as f64)),
+            Metric::Dispersion => number(self.recurrence.dispersion()),
+            Metric::PhaseCoherence => number(self.recurrence.coherence.map(|r| r as f64 / 1e6)),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use super::occupancy::Gauge;
 use super::{
-    BadTimes, Bucket, Counts, Drain, Latencies, LatencyKind, Levels, Occupancy, Timeline,
-    UnitRecord, ledger,
+    BadTimes, Bucket, Counts, Drain, Latencies, LatencyKind, Levels, Occupancy, Recurrence,
+    Timeline, UnitRecord, ledger,
 };
 use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome};
-use crate::scenario::{Action, DeadWaiters, DrainRule, Scenario};
+use crate::scenario::{DrainRule, Scenario};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
 const SECOND: Span = Span::from_ticks(TICKS_PER_SECOND);
@@ -35,25 +35,35 @@ pub struct Recorder {
     clients_max: u32,
     latencies: Latencies,
     timeline: Timeline,
-    /// The bucket of the present, its place in the timeline, when it began, and since when its active
-    /// level holds.
+    /// The bucket of the present, its place in the timeline, when it began, and since when the levels
+    /// hold.
     present: Bucket,
     bucket: usize,
     bucket_began: SimTime,
-    active_since: SimTime,
+    level_since: SimTime,
+    /// Time for which the pool was short of backends while somebody waited, over the whole run and
+    /// over what came before the measured window.
+    short: u64,
+    short_before: u64,
+    sv_login_max: u32,
     /// The next instant at which something is to be done: a whole second, or the opening.
     next_mark: SimTime,
     arrivals: PeakCount,
     drain: DrainWatch,
     service: ServiceWatch,
-    dead_waiters_kept: bool,
+    pool_size: u32,
+    /// At which the fleet's largest part comes back.
+    interval: Span,
 }
 
 impl Recorder {
-    /// Ready to watch one unit of `scenario`.
-    pub fn new(scenario: &Scenario) -> Recorder {
+    /// Ready to watch one unit of `scenario` under its policy number `policy`.
+    pub fn new(scenario: &Scenario, policy: usize) -> Recorder {
         let opens = SimTime::ZERO + scenario.run.warm_up;
-        let pool_size = scenario.pooler.pool_size;
+        let most = scenario.pooler.most_backends();
+        let parts = &scenario.policies[policy].parts;
+        let largest =
+            parts.iter().rev().max_by_key(|part| part.share).expect("a policy has a part");
         let trigger = scenario.first_trigger();
         Recorder {
             opens,
@@ -62,22 +72,26 @@ impl Recorder {
             counts: Counts::default(),
             before: Counts::default(),
             gauges: Gauges::default(),
-            all: Gauge::new(pool_size),
-            good: Gauge::new(pool_size),
-            wasted: Gauge::new(pool_size),
-            sampled: [const { Levels { held: Vec::new() } }; 3].map(|_| Levels::new(pool_size)),
+            all: Gauge::new(most),
+            good: Gauge::new(most),
+            wasted: Gauge::new(most),
+            sampled: [const { Levels { held: Vec::new() } }; 3].map(|_| Levels::new(most)),
             clients_max: 0,
             latencies: Latencies::new(),
             timeline: Timeline::new(scenario.run.duration),
             present: Bucket::default(),
             bucket: 0,
             bucket_began: SimTime::ZERO,
-            active_since: SimTime::ZERO,
+            level_since: SimTime::ZERO,
+            short: 0,
+            short_before: 0,
+            sv_login_max: 0,
             next_mark: SimTime::ZERO,
             arrivals: PeakCount::new(trigger.unwrap_or(opens)),
             drain: DrainWatch::new(scenario),
             service: ServiceWatch::new(scenario.fleet.clients, trigger),
-            dead_waiters_kept: matches!(scenario.pooler.dead_waiters, DeadWaiters::Kept { .. }),
+            pool_size: scenario.pooler.pool_size,
+            interval: largest.policy.interval(),
         }
     }
 
@@ -88,9 +102,14 @@ impl Recorder {
     /// If the ledger does not close, which is a bug of the engine.
     pub fn finish(mut self, end: &End) -> UnitRecord {
         self.pass_marks(end.at);
-        self.book_active(end.at);
+        self.book_levels(end.at);
         self.timeline.buckets[self.bucket] = self.present;
-        ledger::check(&self.counts, end, self.dead_waiters_kept);
+        let area = |of: fn(&Bucket) -> u64| self.timeline.buckets.iter().map(of).sum();
+        let areas = ledger::Areas {
+            waiting: area(|b| b.cl_waiting_ticks),
+            active: area(|b| b.sv_active_ticks),
+        };
+        ledger::check(&self.counts, areas, end);
         let occupancy = Occupancy {
             all: self.all.finish(end.at),
             good: self.good.finish(end.at),
@@ -99,14 +118,20 @@ impl Recorder {
         };
         let measured = end.at.since(self.opens).ticks();
         assert_eq!(occupancy.all.total(), measured, "every tick of the window has one level");
+        let drains = self.drain.finish(end.at);
+        let drained = drains.first().and_then(|drain| Some(drain.at + drain.after?));
+        let recurrence = Recurrence::read(&mut self.timeline, self.opens, drained, self.interval);
         UnitRecord {
             counts: self.counts.since(&self.before),
+            recurrence,
+            sv_login_max: self.sv_login_max,
+            short: Span::from_ticks(self.short - self.short_before),
             occupancy,
             clients_max: self.clients_max,
             peak_arrivals: self.arrivals.peak,
             timeline: self.timeline,
             latencies: self.latencies,
-            drains: self.drain.finish(end.at),
+            drains,
             served: self.service.reached,
             events: end.events,
         }
@@ -121,6 +146,9 @@ impl Recorder {
                 self.open = true;
                 self.before = self.counts;
                 self.clients_max = self.gauges.clients();
+                self.sv_login_max = self.gauges.logging_in;
+                self.book_levels(mark);
+                self.short_before = self.short;
                 for gauge in [&mut self.all, &mut self.good, &mut self.wasted] {
                     gauge.restart(mark);
                 }
@@ -142,7 +170,7 @@ impl Recorder {
     }
 
     fn next_bucket(&mut self, began: SimTime) {
-        self.book_active(began);
+        self.book_levels(began);
         self.timeline.buckets[self.bucket] = std::mem::take(&mut self.present);
         self.bucket += 1;
         self.bucket_began = began;
@@ -158,13 +186,19 @@ impl Recorder {
         bucket.cl_waiting_max = bucket.cl_waiting_max.max(u64::from(gauges.waiting));
     }
 
-    /// Books the time at the present active level into the present bucket.
+    /// Books the time at the present levels into the present bucket.
     #[inline]
-    fn book_active(&mut self, now: SimTime) {
-        let active = u64::from(self.gauges.active());
+    fn book_levels(&mut self, now: SimTime) {
+        let held = now.since(self.level_since).ticks();
+        let gauges = &self.gauges;
         let bucket = &mut self.present;
-        bucket.sv_active_ticks += active * now.since(self.active_since).ticks();
-        self.active_since = now;
+        bucket.sv_active_ticks += u64::from(gauges.active()) * held;
+        bucket.cl_waiting_ticks += u64::from(gauges.waiting) * held;
+        if gauges.waiting > 0 && gauges.connected < self.pool_size {
+            bucket.short_ticks += held;
+            self.short += held;
+        }
+        self.level_since = now;
     }
 
     #[inline]
@@ -172,9 +206,7 @@ impl Recorder {
         if gauges == self.gauges {
             return;
         }
-        if gauges.active() != self.gauges.active() {
-            self.book_active(now);
-        }
+        self.book_levels(now);
         self.all.set(now, gauges.active());
         self.good.set(now, gauges.good);
         self.wasted.set(now, gauges.wasted);
@@ -182,6 +214,7 @@ impl Recorder {
         self.raise_bucket_levels();
         if self.open {
             self.clients_max = self.clients_max.max(gauges.clients());
+            self.sv_login_max = self.sv_login_max.max(gauges.logging_in);
         }
     }
 
@@ -243,6 +276,10 @@ impl Observer for Recorder {
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
             }
+            Event::ConnectTimedOut { .. } => {
+                self.present.timed_out += 1;
+                self.drain.failed(now);
+            }
             Event::Dropped { waited, .. } | Event::Pending { waited, .. } => {
                 if let Some(waited) = waited {
                     self.drain.waited(now, waited);
@@ -267,10 +304,18 @@ impl Observer for Recorder {
                 }
             }
             Event::Restarted { client, index } => self.drain.restarted(client, index),
+            Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
+            Event::LoggedIn => self.present.logins += 1,
             Event::DeadServed { .. }
             | Event::ClaimDropped { .. }
-            | Event::PlaceExpired
+            | Event::ClaimOrphaned { .. }
+            | Event::PlaceExpired { .. }
+            | Event::PlaceGivenUp { .. }
+            | Event::PlaceSkipped { .. }
             | Event::PlacesForgotten { .. }
+            | Event::LoginBegan
+            | Event::LoginFailed
+            | Event::Exited { .. }
             | Event::Disturbed { .. } => {}
         }
         self.take_gauges(now, gauges);
@@ -326,8 +371,8 @@ struct Trigger {
 impl DrainWatch {
     fn new(scenario: &Scenario) -> DrainWatch {
         let triggers = scenario.disturbances.iter().map(|disturbance| {
-            let Action::Restart { over, .. } = disturbance.action;
-            Trigger { at: disturbance.at, over: disturbance.at + over, outstanding: 0 }
+            let over = disturbance.at + disturbance.action.over();
+            Trigger { at: disturbance.at, over, outstanding: 0 }
         });
         DrainWatch {
             rule: scenario.drain,

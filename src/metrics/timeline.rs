@@ -23,8 +23,18 @@ pub struct Bucket {
     pub good: u64,
     /// Claims completed for nobody.
     pub wasted: u64,
+    /// Backends that logged in.
+    pub logins: u64,
+    /// Backends closed because their client had left.
+    pub backends_lost: u64,
     /// Active backends × microseconds.
     pub sv_active_ticks: u64,
+    /// Waiting places, dead ones included, × microseconds.
+    pub cl_waiting_ticks: u64,
+    /// Microseconds in which somebody waited while the pool was short of backends.
+    pub short_ticks: u64,
+    /// Phase coherence of the poll starts in the interval up to the end of this bucket, in millionths.
+    pub coherence: u64,
     /// Most active backends.
     pub sv_active_max: u64,
     /// Most client connections, dead places included.
@@ -78,7 +88,12 @@ impl Timeline {
             sum.abandoned += bucket.abandoned;
             sum.good += bucket.good;
             sum.wasted += bucket.wasted;
+            sum.logins += bucket.logins;
+            sum.backends_lost += bucket.backends_lost;
             sum.sv_active_ticks += bucket.sv_active_ticks;
+            sum.cl_waiting_ticks += bucket.cl_waiting_ticks;
+            sum.short_ticks += bucket.short_ticks;
+            sum.coherence += bucket.coherence;
             sum.sv_active_max += bucket.sv_active_max;
             sum.clients_max += bucket.clients_max;
             sum.cl_waiting_max += bucket.cl_waiting_max;

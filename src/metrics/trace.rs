@@ -52,18 +52,28 @@ impl<W: Write> Observer for Trace<W> {
             Event::TimedOut { client, waited: w } => ("timed-out", Some(client), waited(w)),
             Event::Dropped { client, waited } => ("dropped", Some(client), perhaps(waited)),
             Event::Pending { client, waited } => ("pending", Some(client), perhaps(waited)),
-            Event::PlaceExpired => ("place-expired", None, String::new()),
-            Event::PlacesForgotten { places } => {
+            Event::ConnectTimedOut { client } => ("connect-timed-out", Some(client), String::new()),
+            Event::PlaceExpired { waited: w } => ("place-expired", None, waited(w)),
+            Event::PlaceGivenUp { waited: w } => ("place-given-up", None, waited(w)),
+            Event::PlaceSkipped { waited: w } => ("place-skipped", None, waited(w)),
+            Event::DeadClosed { client, waited: w } => ("dead-closed", Some(client), waited(w)),
+            Event::BackendLost { client } => ("backend-lost", Some(client), String::new()),
+            Event::LoginBegan => ("login-began", None, String::new()),
+            Event::LoggedIn => ("logged-in", None, String::new()),
+            Event::LoginFailed => ("login-failed", None, String::new()),
+            Event::Exited { client } => ("exited", Some(client), String::new()),
+            Event::PlacesForgotten { places, .. } => {
                 ("places-forgotten", None, format!("places={places}"))
             }
-            Event::DeadServed { client } => ("dead-served", Some(client), String::new()),
+            Event::DeadServed { client, waited: w } => ("dead-served", Some(client), waited(w)),
             Event::Completed { client, good, service } => {
                 let detail = format!("{} service={:.6}", whose(good), service.as_secs_f64());
                 ("completed", Some(client), detail)
             }
-            Event::ClaimDropped { client, good } => {
+            Event::ClaimDropped { client, good, .. } => {
                 ("claim-dropped", Some(client), whose(good).to_owned())
             }
+            Event::ClaimOrphaned { client, .. } => ("claim-orphaned", Some(client), String::new()),
             Event::PollEnded { client, began, outcome } => {
                 let detail = format!("{outcome:?} response={:.6}", now.since(began).as_secs_f64());
                 ("poll-ended", Some(client), detail.to_lowercase())
@@ -74,7 +84,7 @@ impl<W: Write> Observer for Trace<W> {
             }
         };
         let client = client.map_or(String::new(), |client| client.to_string());
-        let Gauges { good, wasted, waiting } = gauges;
+        let Gauges { good, wasted, waiting, .. } = gauges;
         self.outcome = writeln!(
             self.rows,
             "{:.6},{name},{client},{detail},{good},{wasted},{waiting}",

@@ -17,14 +17,88 @@ use crate::units::Span;
 pub struct Policy {
     /// How long a started client waits before its first poll.
     pub start_up: StartUp,
+    /// How long an attempt waits to be admitted, from its arrival; `None` is for ever.
+    pub connect_timeout: Option<Span>,
     /// How long an admitted attempt waits for a backend before its client leaves; `None` is for ever.
     pub patience: Option<Span>,
+    /// How a client leaves whose patience has ended.
+    pub leave: Leave,
     /// Sleeps between polls; step 0 is the base interval.
     pub poll: Pipeline,
     /// What happens when an attempt fails.
     pub acquire: Acquire,
     /// How outcomes move the poll schedule.
     pub rules: LoopRules,
+    /// What a sleep counts from.
+    pub cadence: Cadence,
+    /// Who restarts a client that gives up; `None` lets it go on for ever.
+    pub supervisor: Option<Supervisor>,
+    /// An acquisition that must succeed at a start, before the start-up spread; `None` has none.
+    pub boot_check: Option<BootCheck>,
+    /// Clients that knock again at once after an error; `None` has none.
+    pub hot_loop: Option<HotLoop>,
+}
+
+/// How a client leaves whose patience has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leave {
+    /// It closes its connection without a word, as a killed process does.
+    #[default]
+    Close,
+    /// It says goodbye first, as libpq and so psycopg do on close.
+    Terminate,
+    /// It cannot leave: it waits until it has been served and throws the answer away, as psycopg under
+    /// a timeout does.
+    Stays,
+}
+
+/// What a sleep counts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cadence {
+    /// The end of the poll before it, as in a loop that sleeps.
+    #[default]
+    FixedDelay,
+    /// When the poll before it was due, as a ticker does.
+    FixedRate(MissedTick),
+}
+
+/// What a ticker does when a poll has outlasted the next tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissedTick {
+    /// It waits for the next one.
+    Skip,
+    /// It polls at once.
+    Fire,
+}
+
+/// Restarts a client that has failed too often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Supervisor {
+    /// Failed polls in a row after which the client exits.
+    pub after: u32,
+    /// How long until it starts again, at its base interval.
+    pub delay: Span,
+}
+
+/// An acquisition that must succeed at a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BootCheck {
+    /// Attempts before the client exits and its supervisor starts it again.
+    pub attempts: u32,
+    /// The wait between them.
+    pub delay: Span,
+}
+
+/// Clients that knock again after a pause instead of a sleep when a poll has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct HotLoop {
+    /// How many.
+    pub clients: u32,
+    /// The pause.
+    pub pause: Span,
 }
 
 /// The start-up spread: the wait between a client's start and its first poll.
@@ -125,6 +199,37 @@ pub enum Sleep {
     TwiceCurrent,
 }
 
+impl Policy {
+    /// A policy that polls so, from the start, with single attempts and without end of patience.
+    pub fn polling(poll: Pipeline) -> Policy {
+        Policy {
+            start_up: StartUp::Constant(Span::ZERO),
+            connect_timeout: None,
+            patience: None,
+            leave: Leave::Close,
+            poll,
+            acquire: Acquire::Once,
+            rules: LoopRules::HONCHO,
+            cadence: Cadence::FixedDelay,
+            supervisor: None,
+            boot_check: None,
+            hot_loop: None,
+        }
+    }
+
+    /// The interval at which its clients come back in the end: what they sleep after an empty poll,
+    /// without jitter.
+    pub fn interval(&self) -> Span {
+        let settled = self.poll.nominal(u32::MAX);
+        match self.rules.empty.sleep {
+            Sleep::None => Span::ZERO,
+            Sleep::Base => self.poll.nominal(0),
+            Sleep::Current => settled,
+            Sleep::TwiceCurrent => settled + settled,
+        }
+    }
+}
+
 impl StartUp {
     /// The wait of one client.
     pub fn wait(&self, site: Site) -> Span {
@@ -170,6 +275,13 @@ impl LoopRules {
         claimed: LoopRule { interval: Interval::Reset, sleep: Sleep::None },
         empty: LoopRule { interval: Interval::Advance, sleep: Sleep::Current },
         error: LoopRule { interval: Interval::Advance, sleep: Sleep::Current },
+    };
+
+    /// The rules of honcho 3.0.7: a fixed interval, slept twice when the queue is empty.
+    pub const HONCHO_3_0_7: LoopRules = LoopRules {
+        claimed: LoopRule { interval: Interval::Reset, sleep: Sleep::None },
+        empty: LoopRule { interval: Interval::Keep, sleep: Sleep::TwiceCurrent },
+        error: LoopRule { interval: Interval::Keep, sleep: Sleep::Current },
     };
 
     /// The rule for `outcome`.

@@ -33,9 +33,15 @@ pub enum Purpose {
     Demand,
     /// Service demand of a dead waiter.
     DeadDemand,
+    /// Demand of an attempt itself.
+    AttemptCost,
+    /// How long a refusal takes.
+    RefusalDelay,
+    /// How long a backend's login takes; the client is the number of the login.
+    Login,
 }
 
-const PURPOSES: usize = Purpose::DeadDemand as usize + 1;
+const PURPOSES: usize = Purpose::Login as usize + 1;
 
 /// One independent random world: a replicate of a seed.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::numbers::{count, percent, span};
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
 use crate::results::Results;
-use crate::scenario::{Action, Demand, Disturbance};
+use crate::scenario::{Action, Demand, Disturbance, Failure};
 use crate::units::Ratio;
 
 /// The scenario's name and title.
@@ -20,7 +20,7 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
     let mut system = vec![
         format!("{} clients", count(f64::from(scenario.fleet.clients))),
         format!("pool {}", count(f64::from(scenario.pooler.pool_size))),
-        format!("claim {}", demand(&scenario.database.claim)),
+        format!("claim {}", demand(scenario.database.claim(0))),
     ];
     if let Some(limit) = scenario.pooler.max_client_conn {
         system.push(format!("max_client_conn {}", count(f64::from(limit))));
@@ -52,8 +52,20 @@ pub(super) fn disturbance(disturbance: &Disturbance) -> String {
                 share => format!("{} of the clients restart", percent(share.as_f64())),
             };
             let over = span(over.as_secs_f64());
-            let database = if database { ", and the database with them" } else { "" };
+            let database = if database.is_some() { ", and the database with them" } else { "" };
             format!("at {at} {who} within {over}{database}")
+        }
+        Action::Slow { factor, over } => {
+            let over = span(over.as_secs_f64());
+            format!("at {at} the database is {}× slower for {over}", count(factor))
+        }
+        Action::Outage { over, failure } => {
+            let over = span(over.as_secs_f64());
+            let what = match failure {
+                Failure::Hanging => "hangs",
+                Failure::Refusing { .. } => "refuses everybody",
+            };
+            format!("at {at} the database {what} for {over}")
         }
     }
 }
@@ -129,7 +141,7 @@ fn steady_state(results: &Results) -> Vec<Piece> {
         let (alone, least) = ("Longest wait but for 1 in 100:", "Shortest wait but for 1 in 100:");
         text.best(alone, least, &best, |millis| span(millis / 1e3));
     }
-    let full = Some(results.loaded.scenario.pooler.pool_size);
+    let full = Some(results.loaded.scenario.pooler.most_backends());
     let filling = || policies.iter().filter(|policy| policy.occupancy.all.max() == full);
     match (filling().count(), policies.len()) {
         (0, _) => text.say("The pool is never full."),
@@ -177,6 +189,10 @@ fn replicates(results: &Results) -> usize {
 fn demand(demand: &Demand) -> String {
     let shown = |of: crate::units::Span| span(of.as_secs_f64());
     match *demand {
+        Demand::LogNormal { mean, .. } => format!("{} log-normal", shown(mean)),
+        Demand::Gamma { mean, .. } => format!("{} gamma", shown(mean)),
+        Demand::Weibull { .. } => format!("{} Weibull", span(demand.mean_secs())),
+        Demand::Empirical(_) => format!("{} as measured", span(demand.mean_secs())),
         Demand::Constant(length) => shown(length),
         Demand::Exponential { mean } => format!("{} exponential", shown(mean)),
         Demand::Uniform(low, high) => format!("{} – {} uniform", shown(low), shown(high)),

@@ -118,10 +118,15 @@ pub fn timeline(results: &Results) -> Vec<u8> {
         "abandoned",
         "good",
         "wasted",
+        "logins",
+        "backends_lost",
         "sv_active_mean",
         "sv_active_max",
         "clients_max",
+        "cl_waiting_mean",
         "cl_waiting_max",
+        "sv_short_s",
+        "phase_coherence",
     ]);
     for policy in &results.policies {
         let replicates = policy.replicates.len() as f64;
@@ -129,6 +134,8 @@ pub fn timeline(results: &Results) -> Vec<u8> {
         for (index, bucket) in timeline.buckets.iter().enumerate() {
             let mean = |sum: u64| decimal(sum as f64 / replicates);
             let length = timeline.length(index).ticks() as f64;
+            let second = crate::units::TICKS_PER_SECOND as f64;
+            let level = |ticks: u64| decimal(ticks as f64 / (replicates * length));
             table.row([
                 policy.policy.clone(),
                 decimal(timeline.start(index).as_secs_f64()),
@@ -139,10 +146,15 @@ pub fn timeline(results: &Results) -> Vec<u8> {
                 mean(bucket.abandoned),
                 mean(bucket.good),
                 mean(bucket.wasted),
-                decimal(bucket.sv_active_ticks as f64 / (replicates * length)),
+                mean(bucket.logins),
+                mean(bucket.backends_lost),
+                level(bucket.sv_active_ticks),
                 mean(bucket.sv_active_max),
                 mean(bucket.clients_max),
+                level(bucket.cl_waiting_ticks),
                 mean(bucket.cl_waiting_max),
+                decimal(bucket.short_ticks as f64 / (replicates * second)),
+                decimal(bucket.coherence as f64 / (replicates * 1e6)),
             ]);
         }
     }

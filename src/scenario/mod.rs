@@ -16,6 +16,7 @@ mod diagnostic;
 mod lower;
 mod model;
 mod overrides;
+mod poolers;
 mod reader;
 mod tree;
 
@@ -24,9 +25,11 @@ use std::path::Path;
 pub use builtin::{Builtin, builtins};
 pub use diagnostic::{Place, Problem, ScenarioError};
 pub use model::{
-    Action, Candidate, Contention, Database, DeadWaiters, Demand, Disturbance, DrainRule, Fleet,
-    Initial, Pooler, Run, Scenario, longest_run,
+    Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
+    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Orphans, Part, Pooler, Reserve, Run,
+    Scenario, longest_run,
 };
+pub use poolers::{POOLERS, PoolerPreset};
 
 use diagnostic::{Problems, nearest};
 

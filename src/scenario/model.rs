@@ -28,12 +28,21 @@ pub struct Scenario {
     pub policies: Vec<Candidate>,
 }
 
-/// A policy under its name.
+/// A policy under its name, or a fleet that follows several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// Its name in the scenario.
     pub name: String,
-    /// What it decides.
+    /// The parts of the fleet, one for a plain policy; their shares add up to 1.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a fleet and what it follows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Share of the fleet.
+    pub share: Ratio,
+    /// What its clients decide.
     pub policy: Policy,
 }
 
@@ -77,42 +86,127 @@ pub enum Initial {
 }
 
 /// What stands between clients and database.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pooler {
     /// Backends.
     pub pool_size: u32,
+    /// More backends when the longest wait has lasted so long; `None` has none.
+    pub reserve: Option<Reserve>,
     /// Client connections beyond which an attempt is refused; `None` is no limit.
     pub max_client_conn: Option<u32>,
+    /// How long a refusal takes; `None` is at once.
+    pub refusal_delay: Option<Demand>,
     /// The longest a place waits for a backend, dead or alive; `None` is for ever.
     pub query_wait_timeout: Option<Span>,
+    /// How often the pooler looks for places that have waited too long; `None` is always.
+    pub timeout_grid: Option<Span>,
     /// What becomes of the place of a client that left.
     pub dead_waiters: DeadWaiters,
+    /// What becomes of a claim whose client left while it ran, or whose dead place costs a login.
+    pub orphans: Orphans,
+    /// The station that every attempt passes first; `None` takes no time.
+    pub handshake: Option<Handshake>,
+    /// How backends are connected; `None` has them all connected always.
+    pub logins: Option<Logins>,
+}
+
+/// Backends beyond the pool for waits that last too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reserve {
+    /// How many.
+    pub size: u32,
+    /// The wait of the longest waiter after which they are used.
+    pub timeout: Span,
+}
+
+/// The station that every attempt passes first: one server, first in, first out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Handshake {
+    /// What an accepted attempt takes.
+    pub service: Span,
+    /// What a refused one takes, as a share of that.
+    pub refused_cost: f64,
+    /// Which attempts hold a client slot.
+    pub count: CountFrom,
+}
+
+/// When an attempt begins to hold a client slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountFrom {
+    /// On reaching the station, as every accepted socket does at PgBouncer.
+    Accept,
+    /// After its handshake, as at Supavisor.
+    Authentication,
+}
+
+/// How backends are connected to the database.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Logins {
+    /// What a login takes.
+    pub time: Demand,
+    /// Logins at once, 1 at PgBouncer; `None` is no limit.
+    pub at_once: Option<u32>,
+    /// After a failed login, how long none is tried.
+    pub retry: Span,
+    /// Connections that the database allows, orphaned claims included; a login beyond fails.
+    pub limit: Option<u32>,
+    /// Idle time after which a backend is closed; `None` is never.
+    pub idle_timeout: Option<Span>,
+    /// Age at which a backend is closed when it is given back; `None` is never.
+    pub lifetime: Option<Span>,
+}
+
+/// What becomes of a claim whose backend is closed because its client left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Orphans {
+    /// The database drops it.
+    Dropped,
+    /// It runs to its end in the database, outside the pool.
+    Run,
 }
 
 /// What becomes of the place of a client that left.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeadWaiters {
     /// It is given up at once.
     Dropped,
-    /// It is kept, and costs a backend this demand when reached.
-    Kept {
-        /// Demand of a served dead waiter.
-        demand: Demand,
-    },
+    /// It is kept until a backend or the timeout reaches it, and then costs so much.
+    Kept(DeadCost),
+    /// It is kept, and costs what the way its client left makes it cost at PgBouncer: a closed
+    /// connection nothing, a terminated one a login, one whose client stays the whole claim and a
+    /// login.
+    ByLeave,
+}
+
+/// What a dead waiter costs when a backend reaches it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadCost {
+    /// Nothing.
+    Free,
+    /// The backend is closed and must log in again.
+    Login,
+    /// The backend works for nobody.
+    Demand(Demand),
 }
 
 /// What executes claims.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Database {
-    /// Service demand of a claim: the time it takes at speed 1.
-    pub claim: Demand,
+    /// Service demand of the claim of each transaction of a poll; the last holds for all after it.
+    pub claims: Vec<Demand>,
     /// How active claims slow each other down.
     pub contention: Contention,
+    /// Demand of an attempt itself, executed before the pooler sees it and without a backend; `None` is
+    /// none.
+    pub attempt_cost: Option<Demand>,
 }
 
 /// A law of service demand.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Demand {
     /// Always the same.
@@ -131,10 +225,33 @@ pub enum Demand {
         /// Standard deviation before truncation.
         std_dev: Span,
     },
+    /// Log-normal.
+    LogNormal {
+        /// Mean of the demand itself.
+        mean: Span,
+        /// Standard deviation of its logarithm.
+        sigma: f64,
+    },
+    /// Gamma.
+    Gamma {
+        /// Mean.
+        mean: Span,
+        /// Shape: 1 is exponential, less is more variable.
+        shape: f64,
+    },
+    /// Weibull.
+    Weibull {
+        /// The span that 63.2 % do not exceed.
+        scale: Span,
+        /// Shape: 1 is exponential, less is more variable.
+        shape: f64,
+    },
+    /// One of these, each as likely.
+    Empirical(Vec<Span>),
 }
 
 /// Processor sharing: the speed v(n) of each of n active claims.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contention {
     /// v = 1.
@@ -148,10 +265,20 @@ pub enum Contention {
         /// Exponent.
         gamma: f64,
     },
+    /// v = 1/(1 + sigma·(n − 1) + kappa·n·(n − 1)), the universal scalability law (Gunther).
+    Usl {
+        /// Contention.
+        sigma: f64,
+        /// Coherency.
+        kappa: f64,
+    },
+    /// A measured throughput X(n) in any unit, rising in n: v(n) = X(n)/n, relative to the first row.
+    /// Linear between rows, constant after the last.
+    Table(Vec<(u32, f64)>),
 }
 
 /// Something that happens to the system at a stated time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Disturbance {
     /// When it begins, from the start of the simulation.
     pub at: SimTime,
@@ -160,7 +287,7 @@ pub struct Disturbance {
 }
 
 /// What a disturbance does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// Clients restart: each loses its connection at once and starts again within the span.
@@ -169,9 +296,36 @@ pub enum Action {
         clients: Ratio,
         /// The span over which they start again, uniformly.
         over: Span,
-        /// Whether the database restarts too: the pooler forgets every place, running claims are
-        /// dropped.
-        database: bool,
+        /// Whether the database restarts too, and after how long it takes logins again: the pooler
+        /// forgets every place, running claims are dropped, backends are closed.
+        database: Option<Span>,
+    },
+    /// The database is slower.
+    Slow {
+        /// How many times.
+        factor: f64,
+        /// For how long.
+        over: Span,
+    },
+    /// The database is out of order.
+    Outage {
+        /// For how long.
+        over: Span,
+        /// What it looks like from outside.
+        failure: Failure,
+    },
+}
+
+/// What an outage looks like from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// Running claims stand still until it is over.
+    Hanging,
+    /// Running claims are dropped, and every attempt is refused after so long.
+    Refusing {
+        /// From the attempt's arrival to its refusal.
+        after: Span,
     },
 }
 
@@ -194,16 +348,32 @@ impl Default for DrainRule {
 impl Contention {
     /// The speed of each of `active` claims, 1 for one alone.
     pub fn speed(&self, active: u32) -> f64 {
+        let n = f64::from(active);
         match *self {
             Contention::None => 1.0,
             Contention::Cores(cores) if active <= cores => 1.0,
-            Contention::Cores(cores) => f64::from(cores) / f64::from(active),
+            Contention::Cores(cores) => f64::from(cores) / n,
             Contention::Power { knee, .. } if active <= knee => 1.0,
-            Contention::Power { knee, gamma } => {
-                libm::pow(f64::from(knee) / f64::from(active), gamma)
+            Contention::Power { knee, gamma } => libm::pow(f64::from(knee) / n, gamma),
+            Contention::Usl { sigma, kappa } => {
+                1.0 / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
             }
+            Contention::Table(ref rows) => throughput(rows, n) / n / throughput(rows, 1.0),
         }
     }
+}
+
+/// The throughput of a measured table, linear from (0, 0) through its rows and constant after the last.
+fn throughput(rows: &[(u32, f64)], n: f64) -> f64 {
+    let (mut before, mut low) = (0.0, 0.0);
+    for &(active, high) in rows {
+        let active = f64::from(active);
+        if n <= active {
+            return low + (high - low) * (n - before) / (active - before);
+        }
+        (before, low) = (active, high);
+    }
+    low
 }
 
 impl Demand {
@@ -211,8 +381,58 @@ impl Demand {
     pub fn mean_secs(&self) -> f64 {
         match self {
             Demand::Constant(span) => span.as_secs_f64(),
-            Demand::Exponential { mean } | Demand::Normal { mean, .. } => mean.as_secs_f64(),
+            Demand::Exponential { mean }
+            | Demand::Normal { mean, .. }
+            | Demand::LogNormal { mean, .. }
+            | Demand::Gamma { mean, .. } => mean.as_secs_f64(),
             Demand::Uniform(low, high) => (low.as_secs_f64() + high.as_secs_f64()) / 2.0,
+            Demand::Weibull { scale, shape } => {
+                scale.as_secs_f64() * libm::tgamma(1.0 + 1.0 / shape)
+            }
+            Demand::Empirical(spans) => {
+                spans.iter().map(|span| span.as_secs_f64()).sum::<f64>() / spans.len() as f64
+            }
+        }
+    }
+}
+
+impl Database {
+    /// The demand of the claim of a transaction, counted from 0.
+    pub fn claim(&self, transaction: u8) -> &Demand {
+        &self.claims[usize::from(transaction).min(self.claims.len() - 1)]
+    }
+}
+
+impl Pooler {
+    /// A plain capped resource: so many backends, waiters in order, nothing else.
+    pub fn plain(pool_size: u32) -> Pooler {
+        Pooler {
+            pool_size,
+            reserve: None,
+            max_client_conn: None,
+            refusal_delay: None,
+            query_wait_timeout: None,
+            timeout_grid: None,
+            dead_waiters: DeadWaiters::Dropped,
+            orphans: Orphans::Dropped,
+            handshake: None,
+            logins: None,
+        }
+    }
+
+    /// The most backends that may be connected, the reserve included.
+    pub fn most_backends(&self) -> u32 {
+        self.pool_size + self.reserve.map_or(0, |reserve| reserve.size)
+    }
+}
+
+impl Action {
+    /// How long it takes by itself.
+    pub fn over(&self) -> Span {
+        match *self {
+            Action::Restart { over, .. }
+            | Action::Slow { over, .. }
+            | Action::Outage { over, .. } => over,
         }
     }
 }

@@ -259,6 +259,25 @@ pub(super) fn span(node: &Node, problems: &mut Problems) -> Option<Span> {
     None
 }
 
+/// A rate, `"900/s"`, as the time that each takes.
+pub(super) fn rate(node: &Node, problems: &mut Problems) -> Option<Span> {
+    let written = text(node, problems)?;
+    let number = written.strip_suffix("/s").and_then(|number| number.trim().parse::<f64>().ok());
+    match number {
+        Some(rate) if (1e-3..=1e6).contains(&rate) => Some(Span::from_ticks_f64(1e6 / rate)),
+        Some(_) => {
+            let help = "write a rate from 0.001/s to 1000000/s";
+            problems.add("this rate is out of range", node.place.clone(), help);
+            None
+        }
+        None => {
+            let help = "write how many a second, as in \"900/s\"";
+            problems.add(format!("`{written}` is no rate"), node.place.clone(), help);
+            None
+        }
+    }
+}
+
 /// A duration longer than none.
 pub(super) fn positive_span(node: &Node, problems: &mut Problems) -> Option<Span> {
     let span = span(node, problems)?;

@@ -1,7 +1,9 @@
 //! What must fit together once each value is right by itself.
 
 use super::super::diagnostic::{Place, Problems};
-use super::super::model::{Candidate, Fleet, Run, longest_run};
+use super::super::model::{
+    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Pooler, Run, longest_run,
+};
 use super::super::tree::{Node, Value};
 use crate::policy::{Acquire, Policy, Sleep};
 use crate::units::Span;
@@ -48,7 +50,12 @@ pub(super) fn progress(
     if fleet.round_trip > Span::ZERO {
         return;
     }
-    for Candidate { name, policy } in policies {
+    // The parts of a mixed fleet are policies of their own.
+    let plain = policies.iter().filter_map(|candidate| match &candidate.parts[..] {
+        [part] => Some((&candidate.name, &part.policy)),
+        _ => None,
+    });
+    for (name, policy) in plain {
         for (key, reason) in standing_still(policy) {
             problems.add(
                 format!("policy `{name}` may act without any time passing: {reason}"),
@@ -73,6 +80,28 @@ fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'stat
     ]
     .into_iter()
     .filter_map(|(stands, key, reason)| stands.then_some((key, reason)))
+}
+
+/// What takes a login to make good needs logins.
+pub(super) fn logins(
+    pooler: &Pooler,
+    disturbances: &[Disturbance],
+    root: &Node,
+    problems: &mut Problems,
+) {
+    if pooler.logins.is_some() {
+        return;
+    }
+    let help = "add [pooler.logins] with time = \"2ms\", or a preset such as \"pgbouncer@1.25\"";
+    if matches!(pooler.dead_waiters, DeadWaiters::ByLeave | DeadWaiters::Kept(DeadCost::Login)) {
+        let message = "dead waiters cost a backend its login, but logins take no time here";
+        problems.add(message, place(root, &["pooler", "dead_waiters"]), help);
+    }
+    let waits = |disturbance: &&Disturbance| matches!(disturbance.action, Action::Restart { database: Some(back), .. } if back > Span::ZERO);
+    if disturbances.iter().any(|disturbance| waits(&disturbance)) {
+        let message = "the database takes logins again after a while, but logins take no time here";
+        problems.add(message, place(root, &["disturbance"]), help);
+    }
 }
 
 fn disturbances(root: &Node) -> &[Node] {

@@ -1,17 +1,19 @@
 //! From the tree to a checked [`Scenario`]: defaults, ranges, and what must fit together.
 
 mod check;
+mod demand;
 mod policy;
+mod pooler;
 
 use super::diagnostic::Problems;
 use super::model::{
-    Action, Contention, Database, DeadWaiters, Demand, Disturbance, DrainRule, Fleet, Initial,
-    Pooler, Run, Scenario,
+    Action, Contention, Database, Demand, Disturbance, DrainRule, Failure, Fleet, Initial, Run,
+    Scenario,
 };
 use super::reader::{
-    Choice, Fields, boolean, count, integer, list, number, pair, positive_span, share, span, text,
+    Choice, Fields, boolean, count, integer, list, number, positive_span, share, span, text,
 };
-use super::tree::Node;
+use super::tree::{Node, Value};
 use crate::units::{Ratio, SimTime, Span};
 
 /// Replicates beyond which a mistake is likelier than a wish.
@@ -26,7 +28,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let title = fields.or("title", String::new(), problems, text);
     let run = fields.required("run", "[run]", problems, run);
     let fleet = fields.required("fleet", "[fleet]", problems, fleet);
-    let pooler = fields.required("pooler", "[pooler]", problems, pooler);
+    let pooler = fields.required("pooler", "[pooler]", problems, pooler::pooler);
     let database = fields.required("database", "[database]", problems, database);
     let drain = fields.or("drain", DrainRule::default(), problems, drain);
     let disturbances = fields.or("disturbance", Vec::new(), problems, disturbances);
@@ -40,6 +42,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     }
     if let (Some(run), Some(fleet)) = (&run, &fleet) {
         check::length(run, fleet, root, problems);
+    }
+    if let (Some(pooler), Some(disturbances)) = (&pooler, &disturbances) {
+        check::logins(pooler, disturbances, root, problems);
     }
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
         check::progress(fleet, policies, root, problems);
@@ -97,76 +102,28 @@ fn initial(node: &Node, problems: &mut Problems) -> Option<Initial> {
     }
 }
 
-fn pooler(node: &Node, problems: &mut Problems) -> Option<Pooler> {
-    let mut fields = Fields::of("[pooler]", node, problems)?;
-    let pool_size =
-        fields.required("pool_size", "pool_size = 20", problems, count(1..=MOST_BACKENDS));
-    let max_client_conn = fields.optional("max_client_conn", problems, count(1..=u32::MAX));
-    let timeout = fields.optional("query_wait_timeout", problems, positive_span);
-    let dead_waiters = fields.or("dead_waiters", DeadWaiters::Dropped, problems, dead_waiters);
-    fields.finish(problems);
-    Some(Pooler {
-        pool_size: pool_size?,
-        max_client_conn: max_client_conn?,
-        query_wait_timeout: timeout?,
-        dead_waiters: dead_waiters?,
-    })
-}
-
-fn dead_waiters(node: &Node, problems: &mut Problems) -> Option<DeadWaiters> {
-    let choice = Choice::of(node, problems)?;
-    match (choice.name, choice.payload) {
-        ("dropped", None) => Some(DeadWaiters::Dropped),
-        ("kept", Some(kept)) => {
-            let mut fields = Fields::of("`kept`", kept, problems)?;
-            let demand = fields.required("demand", "demand = \"170ms\"", problems, demand);
-            fields.finish(problems);
-            Some(DeadWaiters::Kept { demand: demand? })
-        }
-        _ => choice.unknown(&["dropped", "kept = { demand = \"170ms\" }"], problems),
-    }
-}
-
 fn database(node: &Node, problems: &mut Problems) -> Option<Database> {
     let mut fields = Fields::of("[database]", node, problems)?;
-    let claim = fields.required("claim", "claim = \"170ms\"", problems, demand);
+    let claim = fields.optional("claim", problems, demand::demand);
+    let claims = fields.optional("claims", problems, |node, problems| {
+        let read: Vec<_> =
+            list(node, problems)?.iter().map(|node| demand::demand(node, problems)).collect();
+        read.into_iter().collect::<Option<Vec<Demand>>>()
+    });
     let contention = fields.or("contention", Contention::None, problems, contention);
+    let attempt_cost = fields.optional("attempt_cost", problems, demand::demand);
     fields.finish(problems);
-    Some(Database { claim: claim?, contention: contention? })
-}
-
-fn demand(node: &Node, problems: &mut Problems) -> Option<Demand> {
-    let choice = Choice::of(node, problems)?;
-    match (choice.name, choice.payload) {
-        (_, None) => Some(Demand::Constant(span(node, problems)?)),
-        ("constant", Some(constant)) => Some(Demand::Constant(span(constant, problems)?)),
-        ("uniform", Some(bounds)) => {
-            let (low, high) = pair(bounds, problems, span)?;
-            Some(Demand::Uniform(low, high))
+    let claims = match (claim?, claims?) {
+        (Some(claim), None) => vec![claim],
+        (None, Some(claims)) if !claims.is_empty() => claims,
+        _ => {
+            let help =
+                "write `claim = \"170ms\"`, or `claims = [ … ]` with one for each transaction";
+            problems.add("[database] needs one of `claim` and `claims`", node.place.clone(), help);
+            return None;
         }
-        ("exponential", Some(law)) => {
-            let mut fields = Fields::of("`exponential`", law, problems)?;
-            let mean = fields.required("mean", "mean = \"170ms\"", problems, span);
-            fields.finish(problems);
-            Some(Demand::Exponential { mean: mean? })
-        }
-        ("normal", Some(law)) => {
-            let mut fields = Fields::of("`normal`", law, problems)?;
-            let mean = fields.required("mean", "mean = \"170ms\"", problems, span);
-            let std_dev = fields.required("std_dev", "std_dev = \"20ms\"", problems, span);
-            fields.finish(problems);
-            Some(Demand::Normal { mean: mean?, std_dev: std_dev? })
-        }
-        _ => choice.unknown(
-            &[
-                "constant = \"170ms\"",
-                "exponential = { mean = \"170ms\" }",
-                "uniform = [\"100ms\", \"240ms\"]",
-                "normal = { mean = \"170ms\", std_dev = \"20ms\" }",
-            ],
-            problems,
-        ),
-    }
+    };
+    Some(Database { claims, contention: contention?, attempt_cost: attempt_cost? })
 }
 
 fn contention(node: &Node, problems: &mut Problems) -> Option<Contention> {
@@ -184,9 +141,53 @@ fn contention(node: &Node, problems: &mut Problems) -> Option<Contention> {
             fields.finish(problems);
             Some(Contention::Power { knee: knee?, gamma: gamma? })
         }
-        _ => choice
-            .unknown(&["none", "cores = 100", "power = { knee = 100, gamma = 1.5 }"], problems),
+        ("usl", Some(usl)) => {
+            let mut fields = Fields::of("`usl`", usl, problems)?;
+            let share = || number("a coefficient from 0 to 1", |x| (0.0..=1.0).contains(&x));
+            let sigma = fields.required("sigma", "sigma = 0.02", problems, share());
+            let kappa = fields.required("kappa", "kappa = 0.0001", problems, share());
+            fields.finish(problems);
+            Some(Contention::Usl { sigma: sigma?, kappa: kappa? })
+        }
+        ("table", Some(table)) => throughput_table(table, problems),
+        _ => choice.unknown(
+            &[
+                "none",
+                "cores = 100",
+                "power = { knee = 100, gamma = 1.5 }",
+                "usl = { sigma = 0.02, kappa = 0.0001 }",
+                "table = [[1, 5.9], [100, 588]]",
+            ],
+            problems,
+        ),
     }
+}
+
+/// Rows of (active, throughput), rising in the first.
+fn throughput_table(node: &Node, problems: &mut Problems) -> Option<Contention> {
+    let mut rows: Vec<(u32, f64)> = Vec::new();
+    for row in list(node, problems)? {
+        let [active, throughput] = list(row, problems)? else {
+            let help = "write [active, throughput], as in [100, 588]";
+            problems.add("a row of the table has two numbers", row.place.clone(), help);
+            return None;
+        };
+        let active = count(1..=MOST_BACKENDS)(active, problems);
+        let positive = number("a throughput above 0", |x| x > 0.0);
+        let (active, throughput) = (active?, positive(throughput, problems)?);
+        if rows.last().is_some_and(|&(before, _)| before >= active) {
+            let help = "sort its rows by the number of active claims, each once";
+            problems.add("the throughput table is not sorted", row.place.clone(), help);
+            return None;
+        }
+        rows.push((active, throughput));
+    }
+    if rows.is_empty() {
+        let help = "write its rows, as in [[1, 5.9], [100, 588]]";
+        problems.add("the throughput table is empty", node.place.clone(), help);
+        return None;
+    }
+    Some(Contention::Table(rows))
 }
 
 fn drain(node: &Node, problems: &mut Problems) -> Option<DrainRule> {
@@ -209,16 +210,62 @@ fn disturbances(node: &Node, problems: &mut Problems) -> Option<Vec<Disturbance>
 fn disturbance(node: &Node, problems: &mut Problems) -> Option<Disturbance> {
     let mut fields = Fields::of("[[disturbance]]", node, problems)?;
     let at = fields.required("at", "at = \"2m\"", problems, span);
-    let restart = fields.required("restart", "restart = { clients = 1.0 }", problems, restart);
+    let restart = fields.optional("restart", problems, restart);
+    let slow = fields.optional("slow", problems, slow);
+    let outage = fields.optional("outage", problems, outage);
     fields.finish(problems);
-    Some(Disturbance { at: SimTime::ZERO + at?, action: restart? })
+    let mut actions = [restart?, slow?, outage?].into_iter().flatten();
+    match (actions.next(), actions.next()) {
+        (Some(action), None) => Some(Disturbance { at: SimTime::ZERO + at?, action }),
+        (None, _) => {
+            let help = "add `restart = { clients = 1.0 }`, `slow = { factor = 10, over = \"5s\" }` or \
+                        `outage = { over = \"30s\", failure = \"hanging\" }`";
+            problems.add("this disturbance does nothing", node.place.clone(), help);
+            None
+        }
+        _ => {
+            let help = "give each a [[disturbance]] of its own, with the same `at`";
+            problems.add("this disturbance does two things", node.place.clone(), help);
+            None
+        }
+    }
 }
 
 fn restart(node: &Node, problems: &mut Problems) -> Option<Action> {
     let mut fields = Fields::of("`restart`", node, problems)?;
     let clients = fields.or("clients", Ratio::ONE, problems, share);
     let over = fields.or("over", Span::ZERO, problems, span);
-    let database = fields.or("database", false, problems, boolean);
+    let database = fields.or("database", None, problems, |node, problems| match &node.value {
+        Value::Text(_) => span(node, problems).map(Some),
+        _ => boolean(node, problems).map(|restarts| restarts.then_some(Span::ZERO)),
+    });
     fields.finish(problems);
     Some(Action::Restart { clients: clients?, over: over?, database: database? })
+}
+
+fn slow(node: &Node, problems: &mut Problems) -> Option<Action> {
+    let mut fields = Fields::of("`slow`", node, problems)?;
+    let at_least_one = number("how many times slower, from 1 to 1e6", |x| (1.0..=1e6).contains(&x));
+    let factor = fields.required("factor", "factor = 10", problems, at_least_one);
+    let over = fields.required("over", "over = \"5s\"", problems, positive_span);
+    fields.finish(problems);
+    Some(Action::Slow { factor: factor?, over: over? })
+}
+
+fn outage(node: &Node, problems: &mut Problems) -> Option<Action> {
+    let mut fields = Fields::of("`outage`", node, problems)?;
+    let over = fields.required("over", "over = \"30s\"", problems, positive_span);
+    let failure =
+        fields.required("failure", "failure = \"hanging\"", problems, |node, problems| {
+            let choice = Choice::of(node, problems)?;
+            match (choice.name, choice.payload) {
+                ("hanging", None) => Some(Failure::Hanging),
+                ("refusing", Some(after)) => {
+                    Some(Failure::Refusing { after: span(after, problems)? })
+                }
+                _ => choice.unknown(&["hanging", "refusing = \"100ms\""], problems),
+            }
+        });
+    fields.finish(problems);
+    Some(Action::Outage { over: over?, failure: failure? })
 }

@@ -1,14 +1,19 @@
 //! Policies: what they inherit, and delays as pipelines.
 
 use super::super::diagnostic::{Problems, nearest};
-use super::super::model::Candidate;
-use super::super::reader::{Choice, Fields, count, list, number, pair, positive_span, span, text};
+use super::super::model::{Candidate, Part};
+use super::super::reader::{
+    Choice, Fields, count, list, number, pair, positive_span, share, span, text,
+};
 use super::super::tree::{Entry, Node, Value};
 use crate::policy::{
-    Acquire, After, Growth, Interval, LoopRule, LoopRules, Pipeline, Policy, Retry, Sleep, Stage,
-    StartUp, Stop,
+    Acquire, After, BootCheck, Cadence, Growth, HotLoop, Interval, Leave, LoopRule, LoopRules,
+    MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
 };
-use crate::units::Span;
+use crate::units::{Ratio, Span};
+
+/// Parts of a mixed fleet are numbered with eight bits.
+const MOST_PARTS: usize = 256;
 
 /// Draws of one delay share eight bits.
 const MOST_STAGES: usize = 100;
@@ -28,15 +33,75 @@ pub(super) fn policies(
         problems.add("there is no policy to play", node.place.clone(), help);
         return None;
     }
+    let rules = rules.unwrap_or(LoopRules::HONCHO);
+    let plain: Vec<(&str, Option<Policy>)> = entries
+        .iter()
+        .filter(|entry| !is_mix(entry))
+        .map(|entry| (entry.key.as_str(), policy(entry, entries, rules, problems)))
+        .collect();
     let read: Vec<_> = entries
         .iter()
         .map(|entry| {
             let named = check_name(entry, problems);
-            let policy = policy(entry, entries, rules.unwrap_or(LoopRules::HONCHO), problems);
-            Some(Candidate { name: named.then(|| entry.key.clone())?, policy: policy? })
+            let parts = if is_mix(entry) {
+                mix(entry, &plain, problems)
+            } else {
+                let (_, policy) = plain.iter().find(|(name, _)| *name == entry.key)?;
+                policy.clone().map(|policy| vec![Part { share: Ratio::ONE, policy }])
+            };
+            Some(Candidate { name: named.then(|| entry.key.clone())?, parts: parts? })
         })
         .collect();
     read.into_iter().collect()
+}
+
+fn is_mix(entry: &Entry) -> bool {
+    match &entry.node.value {
+        Value::Table(keys) => keys.iter().any(|key| key.key == "mix"),
+        _ => false,
+    }
+}
+
+/// A fleet whose parts follow several policies.
+fn mix(
+    entry: &Entry,
+    plain: &[(&str, Option<Policy>)],
+    problems: &mut Problems,
+) -> Option<Vec<Part>> {
+    let mut fields = Fields::of(format!("[policy.{}]", entry.key), &entry.node, problems)?;
+    let node = fields.get("mix")?;
+    fields.finish(problems);
+    let Value::Table(shares) = &node.value else {
+        Fields::of("`mix`", node, problems)?;
+        return None;
+    };
+    let mut parts = Some(Vec::new());
+    for part in shares {
+        let share = share(&part.node, problems);
+        let Some((_, policy)) = plain.iter().find(|(name, _)| *name == part.key) else {
+            let names = plain.iter().map(|(name, _)| *name);
+            let known = names.clone().collect::<Vec<_>>().join(", ");
+            let help = format!("{}policies to mix are: {known}", nearest(&part.key, names));
+            let message = format!("there is no policy `{}` to mix", part.key);
+            problems.add(message, part.place.clone(), help);
+            return None;
+        };
+        match (&mut parts, share, policy) {
+            (Some(parts), Some(share), Some(policy)) => {
+                parts.push(Part { share, policy: policy.clone() });
+            }
+            _ => parts = None,
+        }
+    }
+    let parts = parts?;
+    let sum: f64 = parts.iter().map(|part| part.share.as_f64()).sum();
+    if (sum - 1.0).abs() > 1e-6 || parts.len() > MOST_PARTS {
+        let message = format!("the shares of a mix add up to 1, not to {sum}");
+        let help = format!("write shares of at most {MOST_PARTS} policies that add up to 1");
+        problems.add(message, node.place.clone(), help);
+        return None;
+    }
+    Some(parts)
 }
 
 fn check_name(entry: &Entry, problems: &mut Problems) -> bool {
@@ -65,16 +130,35 @@ fn policy(
         Value::Text(text) if text == "never" => Some(None),
         _ => positive_span(node, problems).map(Some),
     });
+    let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
+    let leave = fields.or("leave", Leave::Close, problems, leave);
     let poll = fields.required("poll", "poll = [\"30s\"]", problems, pipeline);
     let acquire = fields.or("acquire", Acquire::Once, problems, acquire);
     let rules = fields.or("loop", rules, problems, self::rules);
+    let cadence = fields.or("cadence", Cadence::FixedDelay, problems, cadence);
+    let supervisor = fields.optional("supervisor", problems, supervisor);
+    let boot_check = fields.optional("boot_check", problems, boot_check);
+    let hot_loop = fields.optional("hot_loop", problems, hot_loop);
     fields.finish(problems);
+    let (supervisor, boot_check) = (supervisor?, boot_check?);
+    if boot_check.is_some() && supervisor.is_none() {
+        let message = "a boot check needs a supervisor that starts the client again";
+        let help = "add `supervisor = { after = 3, delay = \"1s\" }`";
+        problems.add(message, entry.place.clone(), help);
+        return None;
+    }
     Some(Policy {
         start_up: start_up?,
+        connect_timeout: connect_timeout?,
         patience: patience?,
+        leave: leave?,
         poll: poll?,
         acquire: acquire?,
         rules: rules?,
+        cadence: cadence?,
+        supervisor,
+        boot_check,
+        hot_loop: hot_loop?,
     })
 }
 
@@ -127,6 +211,56 @@ fn start_up(node: &Node, problems: &mut Problems) -> Option<StartUp> {
     }
 }
 
+fn leave(node: &Node, problems: &mut Problems) -> Option<Leave> {
+    let choice = Choice::of(node, problems)?;
+    match (choice.name, choice.payload) {
+        ("close", None) => Some(Leave::Close),
+        ("terminate", None) => Some(Leave::Terminate),
+        ("stays", None) => Some(Leave::Stays),
+        _ => choice.unknown(&["close", "terminate", "stays"], problems),
+    }
+}
+
+fn cadence(node: &Node, problems: &mut Problems) -> Option<Cadence> {
+    let choice = Choice::of(node, problems)?;
+    match (choice.name, choice.payload) {
+        ("fixed-delay", None) => Some(Cadence::FixedDelay),
+        ("fixed-rate", Some(missed)) => {
+            let choice = Choice::of(missed, problems)?;
+            match (choice.name, choice.payload) {
+                ("skip", None) => Some(Cadence::FixedRate(MissedTick::Skip)),
+                ("fire", None) => Some(Cadence::FixedRate(MissedTick::Fire)),
+                _ => choice.unknown(&["skip", "fire"], problems),
+            }
+        }
+        _ => choice.unknown(&["fixed-delay", "fixed-rate = \"skip\""], problems),
+    }
+}
+
+fn supervisor(node: &Node, problems: &mut Problems) -> Option<Supervisor> {
+    let mut fields = Fields::of("`supervisor`", node, problems)?;
+    let after = fields.required("after", "after = 3", problems, count(1..=65_535));
+    let delay = fields.required("delay", "delay = \"1s\"", problems, positive_span);
+    fields.finish(problems);
+    Some(Supervisor { after: after?, delay: delay? })
+}
+
+fn boot_check(node: &Node, problems: &mut Problems) -> Option<BootCheck> {
+    let mut fields = Fields::of("`boot_check`", node, problems)?;
+    let attempts = fields.required("attempts", "attempts = 3", problems, count(1..=u32::MAX));
+    let delay = fields.required("delay", "delay = \"1s\"", problems, positive_span);
+    fields.finish(problems);
+    Some(BootCheck { attempts: attempts?, delay: delay? })
+}
+
+fn hot_loop(node: &Node, problems: &mut Problems) -> Option<HotLoop> {
+    let mut fields = Fields::of("`hot_loop`", node, problems)?;
+    let clients = fields.required("clients", "clients = 10", problems, count(0..=u32::MAX));
+    let pause = fields.or("pause", Span::from_millis(1), problems, positive_span);
+    fields.finish(problems);
+    Some(HotLoop { clients: clients?, pause: pause? })
+}
+
 fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
@@ -166,6 +300,14 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<Stop> {
 
 /// `[loop]`, or a policy's own.
 pub(super) fn rules(node: &Node, problems: &mut Problems) -> Option<LoopRules> {
+    if let Value::Text(_) = &node.value {
+        let choice = Choice::of(node, problems)?;
+        return match choice.name {
+            "honcho@3.0.7" => Some(LoopRules::HONCHO_3_0_7),
+            "honcho@3.0.8" | "honcho@3.0.9" => Some(LoopRules::HONCHO),
+            _ => choice.unknown(&["honcho@3.0.7", "honcho@3.0.8", "honcho@3.0.9"], problems),
+        };
+    }
     let mut fields = Fields::of("`loop`", node, problems)?;
     let default = LoopRules::HONCHO;
     let claimed = fields.or("claimed", default.claimed, problems, rule);
@@ -240,10 +382,11 @@ const GROWTHS: [&str; 3] = [
     "exponential = { base = \"1s\", factor = 2 }",
     "uniform = [\"24s\", \"30s\"]",
 ];
-const STAGES: [&str; 4] = [
+const STAGES: [&str; 5] = [
     "clamp = \"30s\"",
     "scale = [0.5, 1.5]",
     "add = [\"0s\", \"1s\"]",
+    "quantise = \"1s\"",
     "after = { retries = 10, then = [ … ] }",
 ];
 
@@ -264,7 +407,7 @@ fn growth(node: &Node, problems: &mut Problems) -> Option<Growth> {
             fields.finish(problems);
             Some(Growth::Exponential { base: base?, factor: factor? })
         }
-        ("clamp" | "scale" | "add" | "after", _) => {
+        ("clamp" | "scale" | "add" | "quantise" | "after", _) => {
             let message = format!("a delay begins with how it grows, not with `{}`", choice.name);
             let help = format!("put one of these first: {}", GROWTHS.join(", "));
             problems.add(message, node.place.clone(), help);
@@ -289,6 +432,7 @@ fn stage(choice: &Choice<'_>, problems: &mut Problems) -> Option<Stage> {
             let (low, high) = pair(bounds, problems, span)?;
             Some(Stage::Add(low, high))
         }
+        ("quantise", Some(step)) => Some(Stage::Quantise(positive_span(step, problems)?)),
         ("constant" | "exponential" | "uniform", _) => {
             let message = format!("`{}` says how a delay grows: it comes first", choice.name);
             let help = format!("stages after it are: {}", STAGES.join(", "));

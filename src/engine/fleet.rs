@@ -1,0 +1,73 @@
+//! Who follows which policy.
+
+use crate::policy::Policy;
+use crate::scenario::Candidate;
+
+/// The parts of a fleet.
+#[derive(Debug)]
+pub(super) struct Parts<'a> {
+    policies: Vec<&'a Policy>,
+    /// By client, its part and how many clients before it belong to the same; empty where there is
+    /// one part.
+    members: Vec<(u8, u32)>,
+}
+
+impl<'a> Parts<'a> {
+    /// Deals `clients` out to the parts of a candidate so that any first k of them are mixed as the
+    /// shares say, to within one.
+    pub fn new(candidate: &'a Candidate, clients: u32) -> Parts<'a> {
+        let policies = candidate.parts.iter().map(|part| &part.policy).collect();
+        if candidate.parts.len() == 1 {
+            return Parts { policies, members: Vec::new() };
+        }
+        let mut counts = vec![0u32; candidate.parts.len()];
+        let members = (1..=clients).map(|dealt| {
+            let lack = |part: usize| {
+                candidate.parts[part].share.as_f64() * f64::from(dealt) - f64::from(counts[part])
+            };
+            let part = (1..counts.len())
+                .fold(0, |most, part| if lack(part) > lack(most) { part } else { most });
+            counts[part] += 1;
+            (part as u8, counts[part] - 1)
+        });
+        Parts { members: members.collect(), policies }
+    }
+
+    /// The policy of a client.
+    #[inline]
+    pub fn policy(&self, client: u32) -> &'a Policy {
+        match self.members.get(client as usize) {
+            Some(&(part, _)) => self.policies[usize::from(part)],
+            None => self.policies[0],
+        }
+    }
+
+    /// How many clients before this one belong to the same part.
+    pub fn rank(&self, client: u32) -> u32 {
+        self.members.get(client as usize).map_or(client, |&(_, rank)| rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Pipeline;
+    use crate::scenario::Part;
+    use crate::units::{Ratio, Span};
+
+    #[test]
+    fn any_first_k_clients_are_mixed_as_the_shares_say() {
+        let part = |share| Part {
+            share: Ratio::new(share).unwrap(),
+            policy: Policy::polling(Pipeline::constant(Span::from_secs(1))),
+        };
+        let candidate = Candidate { name: "mixed".into(), parts: vec![part(0.968), part(0.032)] };
+        let parts = Parts::new(&candidate, 11_543);
+        for k in [100, 1_000, 11_543] {
+            let second = parts.members[..k].iter().filter(|(part, _)| *part == 1).count();
+            assert!((second as f64 - 0.032 * k as f64).abs() <= 1.0, "{second} of {k}");
+        }
+        let last = parts.members.iter().rev().find(|(part, _)| *part == 1);
+        assert_eq!(last.unwrap().1 + 1, 369);
+    }
+}

@@ -1,0 +1,371 @@
+//! What happens to an attempt in the pooler's hands: handshake, limit, queue, backend, claim.
+
+use super::client::{AttemptId, Phase};
+use super::database::{Job, Work};
+use super::demand;
+use super::key::Class;
+use super::observer::{Event, Observer};
+use super::queue::Place;
+use super::simulation::Simulation;
+use crate::policy::Leave;
+use crate::random::{Moment, Purpose};
+use crate::scenario::{DeadCost, DeadWaiters, Demand, Orphans};
+use crate::units::{SimTime, Span};
+
+/// What a place is worth when a backend reaches it.
+enum Fate<'a> {
+    /// Its client waits for the answer.
+    Served,
+    /// Its client waits, and will throw the answer away.
+    Captive,
+    /// Its client is gone, and the backend passes on.
+    Skipped,
+    /// Its client is gone, and the backend is closed; its claim may run on.
+    Closed(Orphans),
+    /// Its client is gone, and the backend works so much for nobody.
+    Worked(&'a Demand),
+}
+
+impl<'a, O: Observer> Simulation<'a, O> {
+    /// An attempt reaches the pooler.
+    #[inline]
+    pub(super) fn arrive(&mut self, client: u32) {
+        self.departed(client, self.now - self.scenario.fleet.round_trip);
+        if self.scenario.database.attempt_cost.is_none() && self.handshake.is_none() {
+            return self.admit(client);
+        }
+        let state = &mut self.clients[client as usize];
+        state.phase = Phase::Connecting;
+        state.timer = super::key::NEVER;
+        let attempt = state.attempt;
+        if let Some(timeout) = self.policy(client).connect_timeout {
+            self.set_timer(client, self.now + timeout, Class::Alarm);
+        }
+        let Some(cost) = &self.scenario.database.attempt_cost else {
+            return self.shake(client, attempt);
+        };
+        let site = self.world.site(Purpose::AttemptCost, client, attempt.moment());
+        let work = Work::Attempt(attempt);
+        let job = Job { client, work, started: self.now, connected: SimTime::ZERO };
+        self.database.start(self.now, job, demand::sample(cost, site));
+    }
+
+    /// An attempt has paid what it costs the database.
+    fn shake(&mut self, client: u32, attempt: AttemptId) {
+        if !self.connects(client, attempt) {
+            return;
+        }
+        match &mut self.handshake {
+            Some(handshake) => handshake.enter(self.now, client, attempt),
+            None => self.admit(client),
+        }
+    }
+
+    /// The handshake station has done with the check of its first attempt, or with all of it.
+    pub(super) fn shake_hands(&mut self) {
+        let handshake = self.handshake.as_mut().expect("a handshake was due");
+        let (client, attempt, passed) = handshake.due();
+        let others = handshake.clients().saturating_sub(1);
+        let clients = self.good + self.wasted + self.queue.waiting() + others;
+        let limit = self.scenario.pooler.max_client_conn;
+        let full = limit.is_some_and(|limit| clients >= limit);
+        let connects = self.connects(client, attempt);
+        let handshake = self.handshake.as_mut().expect("a handshake was due");
+        if connects && !passed && !full {
+            return handshake.pass(self.now);
+        }
+        handshake.leave(self.now);
+        match (connects, passed) {
+            (true, true) => self.enter(client),
+            (true, false) => self.refuse(client),
+            (false, _) => {}
+        }
+    }
+
+    /// Whether the client of an attempt still connects by it.
+    fn connects(&self, client: u32, attempt: AttemptId) -> bool {
+        let state = &self.clients[client as usize];
+        state.phase == Phase::Connecting && state.attempt == attempt
+    }
+
+    /// An attempt meets the client limit.
+    #[inline]
+    fn admit(&mut self, client: u32) {
+        let clients = self.good + self.wasted + self.queue.waiting();
+        if self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit) {
+            self.refuse(client);
+        } else {
+            self.enter(client);
+        }
+    }
+
+    /// An attempt is within the limit: it is served at once, or queued.
+    #[inline]
+    fn enter(&mut self, client: u32) {
+        if let Some(after) = self.moments.refusing {
+            self.emit(Event::Refused { client });
+            self.learn_refusal(client, after);
+        } else if self.backends.fail_fast() {
+            self.begin_logins(1, Span::ZERO);
+            self.refuse(client);
+        } else if self.queue.waiting() == 0
+            && let Some(connected) = self.backends.take(self.now, Span::ZERO)
+        {
+            self.emit(Event::Admitted { client });
+            self.grant(client, Span::ZERO, connected);
+        } else {
+            self.enqueue(client);
+            self.refill();
+        }
+    }
+
+    fn refuse(&mut self, client: u32) {
+        self.emit(Event::Refused { client });
+        match &self.scenario.pooler.refusal_delay {
+            None => self.fail(client),
+            Some(delay) => {
+                let moment = self.clients[client as usize].attempt.moment();
+                let site = self.world.site(Purpose::RefusalDelay, client, moment);
+                self.learn_refusal(client, demand::sample(delay, site));
+            }
+        }
+    }
+
+    fn learn_refusal(&mut self, client: u32, after: Span) {
+        self.clients[client as usize].phase = Phase::Refused;
+        self.set_timer(client, self.now + after, Class::Alarm);
+    }
+
+    fn enqueue(&mut self, client: u32) {
+        let state = &mut self.clients[client as usize];
+        state.phase = Phase::Waiting;
+        state.admitted = self.now;
+        state.timer = super::key::NEVER;
+        self.queue.push(Place { admitted: self.now, client, attempt: state.attempt });
+        if let Some(patience) = self.policy(client).patience {
+            self.set_timer(client, self.now + patience, Class::Alarm);
+        }
+        self.emit(Event::Admitted { client });
+    }
+
+    /// A client's timer goes off while the pooler has its attempt.
+    pub(super) fn alarm(&mut self, client: u32) {
+        match self.clients[client as usize].phase {
+            Phase::Connecting => {
+                self.emit(Event::ConnectTimedOut { client });
+                self.fail(client);
+            }
+            Phase::Refused => self.fail(client),
+            _ => self.abandon(client),
+        }
+    }
+
+    /// A waiting client's patience ends: its attempt has failed, and it leaves if it can.
+    fn abandon(&mut self, client: u32) {
+        let waited = self.now.since(self.clients[client as usize].admitted);
+        if self.policy(client).leave == Leave::Stays {
+            self.clients[client as usize].phase = Phase::Captive;
+            return self.emit(Event::Abandoned { client, waited });
+        }
+        self.leave_place(waited);
+        self.emit(Event::Abandoned { client, waited });
+        self.fail(client);
+        self.bury_tombstones();
+    }
+
+    /// A client has left its place: it stays as a dead one, or is given up.
+    pub(super) fn leave_place(&mut self, waited: Span) {
+        if self.drops_dead_waiters() {
+            self.queue.give_up(1);
+            self.emit(Event::PlaceGivenUp { waited });
+        }
+    }
+
+    /// The head of the queue has waited as long as the pooler allows.
+    pub(super) fn expire(&mut self) {
+        let place = self.queue.pop().expect("an expiry has a head");
+        let waited = self.now.since(place.admitted);
+        if self.is_alive(&place) {
+            self.emit(Event::TimedOut { client: place.client, waited });
+            self.fail(place.client);
+        } else {
+            let captive = self.is_captive(&place);
+            self.killed.remove(&(place.client, place.attempt));
+            self.emit(Event::PlaceExpired { waited });
+            if captive {
+                self.fail(place.client);
+            }
+        }
+        self.bury_tombstones();
+    }
+
+    /// Gives free backends to the queue until either runs out, and has more of them log in.
+    #[inline]
+    pub(super) fn serve(&mut self) {
+        while let Some(head) = self.queue.head()
+            && let waited = self.now.since(head.admitted)
+            && let Some(connected) = self.backends.take(self.now, waited)
+        {
+            let place = self.queue.pop().expect("a queue with a head");
+            match self.fate(&place) {
+                Fate::Served => self.grant(place.client, waited, connected),
+                Fate::Captive => self.serve_captive(&place, connected),
+                Fate::Worked(demand) => self.serve_dead(&place, demand, connected),
+                Fate::Closed(orphans) => self.close_for_dead(&place, orphans),
+                Fate::Skipped => {
+                    self.backends.give_back(self.now, connected);
+                    self.emit(Event::PlaceSkipped { waited });
+                }
+            }
+            self.bury_tombstones();
+        }
+        self.refill();
+    }
+
+    fn fate(&mut self, place: &Place) -> Fate<'a> {
+        if self.is_alive(place) {
+            return Fate::Served;
+        }
+        if self.is_captive(place) {
+            return Fate::Captive;
+        }
+        match &self.scenario.pooler.dead_waiters {
+            DeadWaiters::Dropped => unreachable!("a dropped dead waiter has no place"),
+            DeadWaiters::Kept(DeadCost::Free) => Fate::Skipped,
+            DeadWaiters::Kept(DeadCost::Login) => Fate::Closed(self.scenario.pooler.orphans),
+            DeadWaiters::Kept(DeadCost::Demand(demand)) => Fate::Worked(demand),
+            DeadWaiters::ByLeave => {
+                let killed = self.killed.remove(&(place.client, place.attempt));
+                match self.policy(place.client).leave {
+                    Leave::Terminate if !killed => Fate::Closed(Orphans::Dropped),
+                    _ => Fate::Skipped,
+                }
+            }
+        }
+    }
+
+    /// An attempt is served: its claim starts.
+    #[inline]
+    fn grant(&mut self, client: u32, waited: Span, connected: SimTime) {
+        let state = &mut self.clients[client as usize];
+        state.phase = Phase::Served;
+        state.timer = super::key::NEVER;
+        self.start_claim(client, Work::Good, connected);
+        self.good += 1;
+        self.emit(Event::Granted { client, waited });
+    }
+
+    /// The claim of a client that will throw the answer away.
+    fn serve_captive(&mut self, place: &Place, connected: SimTime) {
+        self.clients[place.client as usize].phase = Phase::Served;
+        self.start_claim(place.client, Work::Captive, connected);
+        self.wasted += 1;
+        let waited = self.now.since(place.admitted);
+        self.emit(Event::DeadServed { client: place.client, waited });
+    }
+
+    #[inline]
+    fn start_claim(&mut self, client: u32, work: Work, connected: SimTime) {
+        let attempt = self.clients[client as usize].attempt;
+        let demand = self.claim_demand(client, attempt);
+        let job = Job { client, work, started: self.now, connected };
+        self.database.start(self.now, job, demand);
+    }
+
+    /// The demand of a claim: the same whichever attempt gets it.
+    #[inline]
+    fn claim_demand(&self, client: u32, attempt: AttemptId) -> Span {
+        let site = self.world.site(Purpose::Demand, client, attempt.transaction_moment());
+        demand::sample(self.scenario.database.claim(attempt.transaction), site)
+    }
+
+    fn serve_dead(&mut self, place: &Place, demand: &Demand, connected: SimTime) {
+        let site = self.world.site(Purpose::DeadDemand, place.client, place.attempt.moment());
+        let demand = demand::sample(demand, site);
+        let job = Job { client: place.client, work: Work::Dead, started: self.now, connected };
+        self.database.start(self.now, job, demand);
+        self.wasted += 1;
+        let waited = self.now.since(place.admitted);
+        self.emit(Event::DeadServed { client: place.client, waited });
+    }
+
+    fn close_for_dead(&mut self, place: &Place, orphans: Orphans) {
+        self.backends.close();
+        if orphans == Orphans::Run {
+            let demand = self.claim_demand(place.client, place.attempt);
+            let (client, work) = (place.client, Work::Orphan);
+            let job = Job { client, work, started: self.now, connected: SimTime::ZERO };
+            self.database.start(self.now, job, demand);
+            self.orphans += 1;
+        }
+        let waited = self.now.since(place.admitted);
+        self.emit(Event::DeadClosed { client: place.client, waited });
+    }
+
+    /// The database has done with a job.
+    #[inline]
+    pub(super) fn complete(&mut self) {
+        let Job { client, work, started, connected } = self.database.complete(self.now);
+        let service = self.now.since(started);
+        match work {
+            Work::Good => {
+                self.good -= 1;
+                self.backends.give_back(self.now, connected);
+                self.emit(Event::Completed { client, good: true, service });
+                self.advance_transaction(client);
+            }
+            Work::Dead => {
+                self.wasted -= 1;
+                self.backends.give_back(self.now, connected);
+                self.emit(Event::Completed { client, good: false, service });
+            }
+            Work::Captive => {
+                // It closes its connection within the transaction, and the backend with it.
+                self.wasted -= 1;
+                self.backends.close();
+                self.emit(Event::Completed { client, good: false, service });
+                self.emit(Event::BackendLost { client });
+                self.fail(client);
+            }
+            Work::Orphan => {
+                self.orphans -= 1;
+                return;
+            }
+            Work::Attempt(attempt) => return self.shake(client, attempt),
+        }
+        self.serve();
+    }
+
+    /// Logins end; those who wait are served, and more logins begin.
+    pub(super) fn log_in(&mut self) {
+        while let Some(success) = self.backends.end_login(self.now, self.orphans) {
+            self.emit(if success { Event::LoggedIn } else { Event::LoginFailed });
+        }
+        self.serve();
+    }
+
+    /// Has backends log in for those who wait, and notes when to look again.
+    #[inline]
+    pub(super) fn refill(&mut self) {
+        let pooler = &self.scenario.pooler;
+        if pooler.logins.is_none() && pooler.reserve.is_none() {
+            return;
+        }
+        let head = self.queue.head().map(|place| place.admitted);
+        let longest_wait = head.map_or(Span::ZERO, |admitted| self.now.since(admitted));
+        self.begin_logins(self.queue.waiting(), longest_wait);
+        self.pool_wake = self.backends.next(self.now, head);
+    }
+
+    fn begin_logins(&mut self, waiting: u32, longest_wait: Span) {
+        while self.backends.wants_login(self.now, waiting, longest_wait) {
+            let logins = self.scenario.pooler.logins.as_ref().expect("backends that log in");
+            let site = self.world.site(Purpose::Login, self.logins, Moment::default());
+            self.logins = self.logins.wrapping_add(1);
+            self.backends.begin_login(self.now + demand::sample(&logins.time, site));
+            self.emit(Event::LoginBegan);
+        }
+        let head = self.queue.head().map(|place| place.admitted);
+        self.pool_wake = self.backends.next(self.now, head);
+    }
+}

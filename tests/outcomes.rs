@@ -1,0 +1,220 @@
+//! The outcome table of the incident's independent prototype: which mechanism locks a restarted fleet in,
+//! and which lets it drain.
+//!
+//! The prototype called a fleet drained after the last second with more than 50 waiters or a failed
+//! attempt; here the longest wait that counts as drained is what 50 waiters wait at the database's
+//! throughput, 85 ms at 588 claims/s.
+
+use crate::watch::{estimate, final_rate, only, play, shipped, written_with as written};
+use herdsim::metrics::{Bucket, Metric, PolicySummary};
+
+/// What the prototype found.
+#[derive(Clone, Copy, Debug)]
+enum Expected {
+    /// Drained after so many seconds: within 15 % or 10 s.
+    Drains(f64),
+    /// Drained within so many seconds, give or take 15 %.
+    Within(f64),
+    /// Not drained by the end of the run.
+    Stuck,
+}
+use Expected::{Drains, Stuck, Within};
+
+const POLICIES: [&str; 4] = ["baseline", "jittered", "no-retry", "jittered-no-retry"];
+
+/// Nobody loses patience, so no place dies.
+const PATIENT: &str = "policy.baseline.patience=never";
+
+const COMMON: [&str; 3] = ["drain.wait=85ms", "run.duration=22m", "run.replicates=2"];
+
+fn run(overrides: &[&str], policies: &[&str]) -> Vec<PolicySummary> {
+    play(&only(shipped("deriver-restart", &[&COMMON, overrides].concat()), policies))
+}
+
+/// The main scenario with other policies beside its own.
+fn run_with(more: &str, policies: &[&str]) -> Vec<PolicySummary> {
+    let main = include_str!("../scenarios/deriver-restart.toml");
+    play(&only(written(&format!("{main}\n{more}"), &COMMON), policies))
+}
+
+#[track_caller]
+fn assert_outcome(row: &str, summary: &PolicySummary, expected: Expected) {
+    let drained = estimate(summary, Metric::DrainedShare);
+    let after = summary.estimate(Metric::TimeToDrain).estimate;
+    let fits = match (expected, after) {
+        (Stuck, _) => drained == 0.0,
+        (Within(limit), Some(after)) => drained == 1.0 && after <= 1.15 * limit,
+        (Drains(time), Some(after)) => {
+            drained == 1.0 && (after - time).abs() <= (0.15 * time).max(10.0)
+        }
+        _ => false,
+    };
+    let policy = &summary.policy;
+    assert!(fits, "{row}, {policy}: {drained} drained after {after:?}, not {expected:?}");
+}
+
+/// Asserts the outcomes of retry, retry with jitter, single attempts and those with jitter.
+#[track_caller]
+fn assert_row(row: &str, overrides: &[&str], expected: [Expected; 4]) {
+    for (summary, expected) in run(overrides, &POLICIES).iter().zip(expected) {
+        assert_outcome(row, summary, expected);
+    }
+}
+
+#[test]
+fn a_database_that_keeps_its_throughput_drains_whatever_the_policy() {
+    for (cores, expected) in [
+        ("100", [Drains(116.0), Drains(116.0), Drains(103.0), Drains(110.0)]),
+        ("80", [Drains(142.0), Drains(154.0), Drains(129.0), Drains(143.0)]),
+    ] {
+        let cores = format!("database.contention.cores={cores}");
+        assert_row(&cores, &[PATIENT, &cores], expected);
+    }
+}
+
+/// The counter-example: below 385 claims/s at the ceiling no policy helps, the published fix neither.
+#[test]
+fn a_retrograde_database_is_lost_to_any_policy() {
+    for (knee, gamma, expected) in
+        [(100, 1.5, Stuck), (150, 2.0, Stuck), (100, 1.2, Within(300.0)), (200, 2.0, Within(300.0))]
+    {
+        let contention =
+            format!("database.contention={{ power = {{ knee = {knee}, gamma = {gamma} }} }}");
+        assert_row(&contention, &[PATIENT, &contention], [expected; 4]);
+    }
+    // It is the ramp that takes it there: a fleet that starts again at its 30 s never enters.
+    let retrograde = "database.contention={ power = { knee = 100, gamma = 1.5 } }";
+    let no_ramp = "policy.jittered.poll=[{ constant = '30s' }, { scale = [0.5, 1.5] }]";
+    let summaries = run(&[PATIENT, retrograde, no_ramp], &["jittered-no-retry"]);
+    assert_outcome("no ramp", &summaries[0], Within(40.0));
+}
+
+#[test]
+fn attempts_that_cost_the_database_lock_a_small_limit_in() {
+    let cost = |ms: u32| format!("database.attempt_cost={{ exponential = {{ mean = '{ms}ms' }} }}");
+    let row = [PATIENT, "pooler.max_client_conn=1000", &cost(80)];
+    assert_row("80 ms", &row, [Stuck, Stuck, Drains(104.0), Drains(88.0)]);
+    // The prototype saw all four drain at 60 ms. That is above what its own closed form allows a retrying
+    // fleet, cores · 41.1 s / (8.8 · (N − M)) = 44 ms: the unjittered herd's lulls let it out, the jittered
+    // one has none and stays.
+    let row = [PATIENT, "pooler.max_client_conn=1000", &cost(60)];
+    assert_row("60 ms", &row, [Within(290.0), Stuck, Within(290.0), Within(290.0)]);
+    let row = [PATIENT, "pooler.max_client_conn=1000", &cost(40)];
+    assert_row("40 ms", &row, [Within(290.0); 4]);
+    let row = [PATIENT, "pooler.max_client_conn=3000", &cost(80)];
+    assert_row("limit 3000", &row, [Within(290.0); 4]);
+}
+
+#[test]
+fn a_handshake_station_near_its_limit_locks_a_small_limit_in() {
+    let row = |rate: &str, limit: &str| {
+        [
+            PATIENT.to_owned(),
+            "fleet.transactions_per_poll=2".to_owned(),
+            "database.claim=170ms".to_owned(),
+            "database.contention=none".to_owned(),
+            format!("pooler.max_client_conn={limit}"),
+            format!("pooler.handshake={{ rate = '{rate}', count = 'accept' }}"),
+        ]
+    };
+    let play = |rate, limit, policies: &[&str]| {
+        let row = row(rate, limit);
+        let overrides: Vec<&str> = row.iter().map(String::as_str).collect();
+        let mut scenario =
+            only(shipped("deriver-restart", &[&COMMON, &overrides[..]].concat()), policies);
+        let claim = scenario.database.claims[0].clone();
+        let first =
+            herdsim::scenario::Demand::Exponential { mean: herdsim::units::Span::from_millis(10) };
+        scenario.database.claims = vec![first, claim];
+        play(&scenario)
+    };
+    for (rate, limit, expected) in [
+        ("900/s", "1000", [Stuck, Stuck, Drains(260.0), Drains(89.0)]),
+        ("1600/s", "1000", [Within(300.0), Within(300.0), Within(255.0), Within(100.0)]),
+        ("1200/s", "9000", [Within(1_565.0), Within(147.0), Within(84.0), Within(79.0)]),
+    ] {
+        for (summary, expected) in play(rate, limit, &POLICIES).iter().zip(expected) {
+            assert_outcome(&format!("{rate}, limit {limit}"), summary, expected);
+        }
+    }
+}
+
+#[test]
+fn dead_waiters_that_cost_a_claim_lock_a_retrying_fleet_in() {
+    assert_row("kept", &[], [Stuck, Stuck, Drains(203.0), Drains(90.0)]);
+    let dropped = ["pooler.dead_waiters=dropped"];
+    assert_row("dropped", &dropped, [Drains(82.0), Drains(88.0), Drains(143.0), Drains(62.0)]);
+    let cheap = ["pooler.dead_waiters.kept.demand={ exponential = { mean = '50ms' } }"];
+    assert_row("50 ms", &cheap, [Within(600.0); 4]);
+    let dear = ["pooler.dead_waiters.kept.demand={ exponential = { mean = '300ms' } }"];
+    assert_row("300 ms", &dear, [Stuck; 4]);
+}
+
+#[test]
+fn a_small_client_limit_and_a_long_patience_protect() {
+    for overrides in [["pooler.max_client_conn=1500"], ["policy.baseline.patience=5s"]] {
+        for summary in run(&overrides, &["baseline", "jittered"]) {
+            assert_outcome(overrides[0], &summary, Within(600.0));
+        }
+    }
+    // At 2,000, 1.7 times what the database completes within the patience, one world in two drains.
+    for overrides in [["pooler.max_client_conn=3000"], ["policy.baseline.patience=3s"]] {
+        for summary in run(&overrides, &["baseline", "jittered"]) {
+            assert_outcome(overrides[0], &summary, Stuck);
+        }
+    }
+}
+
+#[test]
+fn a_retry_on_three_percent_of_the_fleet_drains() {
+    for (others, expected) in [("no-retry", 228.0), ("jittered-no-retry", 104.0)] {
+        let retrying = if others == "no-retry" { "baseline" } else { "jittered" };
+        let mix = format!("[policy.mixed]\nmix = {{ {others} = 0.968, {retrying} = 0.032 }}");
+        let summaries = run_with(&mix, &["mixed"]);
+        assert_outcome(others, &summaries[0], Drains(expected));
+    }
+}
+
+/// What the fleet really ran: an error is slept half as long as an empty queue, and N / 17 s = 679
+/// attempts a second are more than the database completes. No retry is needed.
+#[test]
+fn the_old_versions_error_interval_locks_in_by_itself() {
+    let versions = "
+        [policy.old]
+        poll = ['15s']
+        patience = '2s'
+        loop = 'honcho@3.0.7'
+        [policy.real]
+        mix = { old = 0.968, baseline = 0.032 }";
+    let summaries = run_with(versions, &["old", "real"]);
+    for summary in &summaries {
+        assert_outcome("3.0.7", summary, Stuck);
+        assert_eq!(final_rate(summary, 120, |b: &Bucket| b.good), 0.0);
+    }
+    let refused = final_rate(&summaries[1], 300, |b| b.refused);
+    assert!((100.0..200.0).contains(&refused), "{refused} refusals/s");
+}
+
+#[test]
+fn a_slow_database_recovers_after_three_seconds_and_not_after_five() {
+    let slow = |seconds: u32, policies: &[&str]| {
+        let slow = format!("disturbance.0.slow={{ factor = 10, over = '{seconds}s' }}");
+        let mut scenario = only(shipped("deriver-restart", &COMMON), policies);
+        scenario.disturbances[0].action = herdsim::scenario::Action::Slow {
+            factor: 10.0,
+            over: herdsim::units::Span::from_secs(u64::from(seconds)),
+        };
+        (slow, play(&scenario))
+    };
+    for (seconds, policies, expected) in [
+        (3, &["baseline", "jittered"][..], Within(120.0)),
+        (5, &["baseline", "jittered"][..], Stuck),
+        // Single attempts are clean 38 s after a minute of it.
+        (60, &["jittered-no-retry"][..], Drains(98.0)),
+    ] {
+        let (row, summaries) = slow(seconds, policies);
+        for summary in &summaries {
+            assert_outcome(&row, summary, expected);
+        }
+    }
+}
