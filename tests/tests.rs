@@ -9,6 +9,7 @@ mod laws;
 mod layers;
 mod outcomes;
 mod readme;
+mod real_pooler;
 mod report;
 mod results_folder;
 mod sample;
