@@ -14,4 +14,5 @@ mod report;
 mod results_folder;
 mod sample;
 mod steady_state;
+mod theory;
 mod watch;

@@ -18,7 +18,18 @@ macro_rules! embedded {
     };
 }
 
-const BUILTINS: &[Builtin] = embedded!["deriver-restart", "steady-state"];
+const BUILTINS: &[Builtin] = embedded![
+    "crash-loop",
+    "deriver-restart",
+    "restart-cohort",
+    "restart-herd",
+    "retrograde-database",
+    "slow-database",
+    "small-client-limit",
+    "start-up-window",
+    "steady-state",
+    "version-mix",
+];
 
 /// All shipped scenarios, by name.
 pub fn builtins() -> impl Iterator<Item = Builtin> {
