@@ -21,6 +21,7 @@
 //! | [`random`] | stateless draws keyed by what they are for | units |
 //! | [`policy`] | what a client decides: pure functions | units, random |
 //! | [`scenario`] | what the user wrote, checked | policy, units |
+//! | [`theory`] | closed forms: load, capacity, peaks | scenario, policy, units |
 //! | [`plan`] | the ordered units of a run | scenario, policy, units |
 //! | [`engine`] | one unit, one thread, deterministic | scenario, policy, random, units |
 //! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, scenario, units |
@@ -49,4 +50,5 @@ pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod sweep;
+pub mod theory;
 pub mod units;

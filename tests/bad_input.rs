@@ -167,6 +167,55 @@ fn what_does_not_fit_together_is_refused() {
 }
 
 #[test]
+fn contradictions_of_pooler_database_and_disturbances_are_refused() {
+    let pooler = "query_wait_timeout = \"60s\"";
+    let with = |more: &str| format!("{pooler}\n{more}");
+    let more = with("reserve_pool_size = 5");
+    refused(pooler, &more, "a reserve pool needs its timeout", "reserve_pool_timeout");
+    let more = with("reserve_pool_timeout = \"5s\"");
+    refused(pooler, &more, "no reserve", "reserve_pool_size");
+    let more = with("handshake = { rate = \"0/s\", count = \"accept\" }");
+    refused(pooler, &more, "this rate is out of range", "from 0.001/s");
+    let more = with("handshake = { rate = \"fast\", count = \"accept\" }");
+    refused(pooler, &more, "`fast` is no rate", "900/s");
+    let more = with("preset = \"pgbouncr@1.25\"");
+    refused(pooler, &more, "no pooler preset", "did you mean `pgbouncer@1.25`?");
+    refused("kept = { demand", "kept = \"login\" }\n#", "logins take no time", "[pooler.logins]");
+    refused(
+        "max_client_conn = 9_000",
+        "handshake = { rate = \"900/s\", count = \"accept\" }",
+        "counts clients at accept, but there is no limit",
+        "max_client_conn",
+    );
+    let contention = "contention = { cores = 100 }";
+    let table = |rows: &str| format!("contention = {{ table = {rows} }}");
+    refused(contention, &table("[[5, 9.0], [2, 4.0]]"), "table is not sorted", "sort its rows");
+    refused(contention, &table("[[5, 0.0]]"), "out of range", "a throughput above 0");
+    refused(contention, &table("[[5]]"), "two numbers", "[100, 588]");
+    refused(contention, &table("[]"), "table is empty", "write its rows");
+    refused(contention, "claims = [\"1ms\"]", "one of `claim` and `claims`", "claims = [");
+    let restart = "restart = { clients = 1.0, over = \"200ms\", database = true }";
+    refused(restart, "", "does nothing", "slow = ");
+    let two = format!("{restart}\nslow = {{ factor = 2, over = \"5s\" }}");
+    refused(restart, &two, "does two things", "of its own");
+    refused(restart, "slow = { factor = 0, over = \"5s\" }", "out of range", "from 1 to");
+    refused("database = true", "database = \"5s\"", "logins take no time", "[pooler.logins]");
+}
+
+#[test]
+fn a_mix_adds_up_and_a_boot_check_has_a_supervisor() {
+    let plain = "[policy.no-retry]\nextends = \"baseline\"\nacquire = \"once\"";
+    let mixed = |mix: &str| format!("{plain}\n[policy.mixed]\nmix = {mix}");
+    refused(plain, &mixed("{ no-retry = 0.9, baseline = 0.2 }"), "add up to 1", "add up to 1");
+    refused(plain, &mixed("{ no-rety = 1.0 }"), "no policy `no-rety`", "did you mean `no-retry`?");
+    refused(plain, &mixed("{ no-retry = 1.0 }\npatience = \"2s\""), "unknown key", "mix");
+    let boot = format!("{plain}\nboot_check = {{ attempts = 3, delay = \"1s\" }}");
+    refused(plain, &boot, "needs a supervisor", "supervisor = {");
+    let rules = format!("{plain}\nloop = \"honcho@3.0.6\"");
+    refused(plain, &rules, "no choice here", "honcho@3.0.7");
+}
+
+#[test]
 fn policies_stand_once_and_extend_each_other_in_no_circle() {
     let shown = shown(&MAIN.replace("patience = \"2s\"", "extends = \"jittered\""), &[]);
     assert!(shown.contains("in a circle: baseline → jittered → baseline"), "{shown}");

@@ -183,6 +183,32 @@ fn list_names_what_run_takes() {
 }
 
 #[test]
+fn list_prints_every_pooler_with_its_sources() {
+    let place = tempfile::tempdir().unwrap();
+    let text = stdout(&herdsim(place.path(), &["list", "poolers"]));
+    for part in ["\"pgbouncer@1.25\"", "\"supavisor@2.9\"", "\"none\"", "server_login_retry", "# "]
+    {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
+fn check_says_what_may_surprise() {
+    let place = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str]| stdout(&herdsim(place.path(), arguments));
+    let text = check(&["check", "retrograde-database"]);
+    assert!(text.starts_with("retrograde-database is valid."), "{text}");
+    assert!(text.contains("Completed with the pool full: 307 claims/s."), "{text}");
+    assert!(text.contains("retry, single, jittered, no-ramp: less is completed"), "{text}");
+    assert!(text.contains("jittered: the schedule starts at its base interval"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(check(&["check", "steady-state"]).contains("Nothing about it stands out."));
+    let saturated = check(&["check", "steady-state", "--set", "pooler.pool_size=60"]);
+    assert!(saturated.contains("saturated at rest"), "{saturated}");
+    assert_eq!(herdsim(place.path(), &["check", "no-such"]).status.code(), Some(2));
+}
+
+#[test]
 fn help_leads_with_examples() {
     let place = tempfile::tempdir().unwrap();
     let text = stdout(&herdsim(place.path(), &["--help"]));

@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr. Flags are turned into plain values here; no other
 //! room sees them.
 
+mod check;
 mod console;
 mod failure;
 mod list;
@@ -20,6 +21,7 @@ const HELP: &str = "\
 
 Examples:
   herdsim list                                      the scenarios inside the program
+  herdsim check my.toml                             what about it may surprise
   herdsim run deriver-restart                       play one, write results/deriver-restart
   herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
 
@@ -69,6 +71,7 @@ enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Check(check::Check),
     List(list::List),
 }
 
@@ -93,6 +96,7 @@ impl Cli {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self.command {
             Command::Run(run) => run.run(console),
+            Command::Check(check) => check.run(console),
             Command::List(list) => list.run(console),
         }
     }

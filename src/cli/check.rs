@@ -1,0 +1,168 @@
+//! `herdsim check`: is a scenario valid, and what about it will surprise?
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use unicode_width::UnicodeWidthStr;
+
+use super::{Console, Failure};
+use crate::policy::Policy;
+use crate::scenario::{self, Action, Candidate, DeadWaiters, Scenario};
+use crate::theory;
+use crate::units::Ratio;
+
+/// Check a scenario without playing it, and say what about it may surprise
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// A scenario file, or the name of a scenario inside the program
+    scenario: String,
+    /// Change one value of the scenario; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl Check {
+    pub fn run(self, console: &Console) -> Result<(), Failure> {
+        let scenario = scenario::load(&self.scenario, &self.set)?.scenario;
+        console.data(text(&scenario).as_bytes())
+    }
+}
+
+/// A statement, and the policies that it holds for.
+type Statement = (String, Vec<String>);
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+fn text(scenario: &Scenario) -> String {
+    let mut text = format!("{} is valid.\n\n", scenario.name);
+    let best = theory::best_throughput(scenario);
+    let full = theory::throughput(scenario, scenario.pooler.pool_size);
+    let _ = writeln!(text, "Completed with the pool full: {full:.0} claims/s.");
+    if best > 1.01 * full {
+        let _ = writeln!(text, "Completed at best: {best:.0} claims/s.");
+    }
+    let mut loads = Vec::new();
+    for candidate in &scenario.policies {
+        let load = theory::offered_load(scenario, candidate);
+        state(&mut loads, &candidate.name, format!("{load:.0} claims/s"));
+    }
+    for (load, names) in &loads {
+        let whose =
+            if loads.len() == 1 { String::new() } else { format!(" ({})", names.join(", ")) };
+        text.push_str(&wrapped("", &format!("Asked for at rest: {load}{whose}.")));
+    }
+    let surprises = surprises(scenario);
+    if surprises.is_empty() {
+        text.push_str("\nNothing about it stands out.\n");
+    }
+    for (surprise, names) in surprises {
+        text.push('\n');
+        text.push_str(&wrapped("- ", &format!("{}: {surprise}", names.join(", "))));
+    }
+    text
+}
+
+/// What a user may not expect.
+fn surprises(scenario: &Scenario) -> Vec<Statement> {
+    let mut found = Vec::new();
+    for candidate in &scenario.policies {
+        if let Some(surprise) = overload(scenario, candidate) {
+            state(&mut found, &candidate.name, surprise);
+        }
+        for part in &candidate.parts {
+            let policy = &part.policy;
+            let about = [
+                ramp(scenario, policy),
+                patience(scenario, policy),
+                idle_connect_timeout(scenario, policy),
+            ];
+            for surprise in about.into_iter().flatten() {
+                state(&mut found, &candidate.name, surprise);
+            }
+        }
+    }
+    found
+}
+
+/// Books a statement for one more policy.
+fn state(statements: &mut Vec<Statement>, name: &str, statement: String) {
+    match statements.iter_mut().find(|(known, _)| *known == statement) {
+        Some((_, names)) if names.iter().any(|known| known == name) => {}
+        Some((_, names)) => names.push(name.to_owned()),
+        None => statements.push((statement, vec![name.to_owned()])),
+    }
+}
+
+fn overload(scenario: &Scenario, candidate: &Candidate) -> Option<String> {
+    let load = theory::offered_load(scenario, candidate);
+    let best = theory::best_throughput(scenario);
+    let full = theory::throughput(scenario, scenario.pooler.pool_size);
+    if load > best {
+        return Some(
+            "more is asked for than the database ever completes: saturated at rest.".into(),
+        );
+    }
+    (load > full).then(|| {
+        "less is completed with a full pool than is asked for at rest: whatever fills the pool, the \
+         fleet may not come back."
+            .into()
+    })
+}
+
+fn ramp(scenario: &Scenario, policy: &Policy) -> Option<String> {
+    let restarts = |action| matches!(action, Action::Restart { clients: Ratio::ONE, .. });
+    if !scenario.disturbances.iter().any(|disturbance| restarts(disturbance.action)) {
+        return None;
+    }
+    let peak = theory::ramp_peak(scenario, policy)?;
+    let pool = scenario.pooler.pool_size;
+    let spread = policy.start_up.longest();
+    (peak > 0.8 * f64::from(pool)).then(|| {
+        format!(
+            "the schedule starts at its base interval within the start-up spread of {spread}: about \
+             {peak:.0} claims at once after a restart, of {pool} backends. Widen the spread, or start at \
+             a longer interval."
+        )
+    })
+}
+
+fn patience(scenario: &Scenario, policy: &Policy) -> Option<String> {
+    if matches!(scenario.pooler.dead_waiters, DeadWaiters::Dropped) {
+        return None;
+    }
+    let (queue, patience) = (theory::longest_queue(scenario), policy.patience?);
+    (queue > patience.as_secs_f64()).then(|| {
+        format!(
+            "the last in a full queue would wait {queue:.1} s, longer than the patience of {patience}: \
+             places die before they are served, and dead ones are kept."
+        )
+    })
+}
+
+fn idle_connect_timeout(scenario: &Scenario, policy: &Policy) -> Option<String> {
+    let instant = scenario.pooler.handshake.is_none() && scenario.database.attempt_cost.is_none();
+    (policy.connect_timeout.is_some() && instant).then(|| {
+        "the connect timeout has nothing to bound: without a handshake station or an attempt cost \
+         everybody is admitted at once."
+            .into()
+    })
+}
+
+/// A paragraph after `bullet`, its later lines indented as far.
+fn wrapped(bullet: &str, paragraph: &str) -> String {
+    let (mut text, mut column) = (bullet.to_owned(), bullet.width());
+    for (index, word) in paragraph.split_whitespace().enumerate() {
+        if index > 0 && column + 1 + word.width() > WIDTH {
+            let _ = write!(text, "\n{:indent$}", "", indent = bullet.width());
+            column = bullet.width();
+        } else if index > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += word.width();
+    }
+    text.push('\n');
+    text
+}

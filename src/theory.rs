@@ -1,0 +1,95 @@
+//! Closed forms: what a scenario's figures say before anything is played.
+
+use crate::policy::{Policy, StartUp};
+use crate::scenario::{Candidate, Scenario};
+use crate::units::Span;
+
+/// Most steps of a schedule that are looked at within a start-up window.
+const MOST_STEPS: u32 = 10_000;
+
+/// Demand of all claims of a poll, in seconds of service at speed 1.
+fn demand_of_poll(scenario: &Scenario) -> f64 {
+    let transactions = 0..scenario.fleet.transactions_per_poll;
+    transactions.map(|transaction| scenario.database.claim(transaction).mean_secs()).sum()
+}
+
+/// Claims a second that a fleet at rest asks for: N·K / (Z + K·round trip + service), with Z its sleep.
+pub fn offered_load(scenario: &Scenario, candidate: &Candidate) -> f64 {
+    let fleet = &scenario.fleet;
+    let transactions = f64::from(fleet.transactions_per_poll);
+    let work = transactions * fleet.round_trip.as_secs_f64() + demand_of_poll(scenario);
+    let rate = |policy: &Policy| transactions / (policy.interval().as_secs_f64() + work);
+    let parts = candidate.parts.iter();
+    f64::from(fleet.clients)
+        * parts.map(|part| part.share.as_f64() * rate(&part.policy)).sum::<f64>()
+}
+
+/// Claims a second that `active` backends complete together: n·v(n) / demand.
+pub fn throughput(scenario: &Scenario, active: u32) -> f64 {
+    let mean = demand_of_poll(scenario) / f64::from(scenario.fleet.transactions_per_poll);
+    f64::from(active) * scenario.database.contention.speed(active) / mean
+}
+
+/// The most that any number of active backends within the pool completes.
+pub fn best_throughput(scenario: &Scenario) -> f64 {
+    (1..=scenario.pooler.pool_size).map(|n| throughput(scenario, n)).fold(0.0, f64::max)
+}
+
+/// Polls that a client begins within the spread of its own start-up: 1 if its first interval is longer.
+pub fn polls_within(policy: &Policy, window: Span) -> u32 {
+    let (mut polls, mut time, mut step) = (0, Span::ZERO, 0);
+    while time <= window && polls < MOST_STEPS {
+        polls += 1;
+        time += policy.poll.nominal(step);
+        step = policy.poll.advance(step);
+    }
+    polls
+}
+
+/// Claims at once at the end of a start-up spread W of the whole fleet: N/W · (polls within W) · service. The
+/// schedule restarts at its base interval within the spread, so the load is a multiple of that at rest. `None`
+/// without a spread.
+pub fn ramp_peak(scenario: &Scenario, policy: &Policy) -> Option<f64> {
+    let StartUp::Uniform(low, high) = policy.start_up else { return None };
+    let window = Span::from_ticks(high.ticks() - low.ticks());
+    let starts = f64::from(scenario.fleet.clients) / window.as_secs_f64();
+    (window > Span::ZERO)
+        .then(|| starts * f64::from(polls_within(policy, window)) * demand_of_poll(scenario))
+}
+
+/// How long the last of a full queue waits: client slots behind the backends over the pool's throughput.
+pub fn longest_queue(scenario: &Scenario) -> f64 {
+    let pooler = &scenario.pooler;
+    let clients = pooler.max_client_conn.unwrap_or(u32::MAX).min(scenario.fleet.clients);
+    f64::from(clients.saturating_sub(pooler.pool_size)) / throughput(scenario, pooler.pool_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shipped(name: &str) -> Scenario {
+        crate::scenario::load(name, &[]).unwrap().scenario
+    }
+
+    #[test]
+    fn the_main_scenario_has_the_incidents_figures() {
+        let scenario = shipped("deriver-restart");
+        // 11,543 / 30.19 s, at 100 / 0.17 s.
+        let load = offered_load(&scenario, &scenario.policies[0]);
+        assert!((load - 382.35).abs() < 0.01, "{load}");
+        assert!((throughput(&scenario, 368) - 588.24).abs() < 0.01);
+        let fix = &scenario.policies[3].parts[0].policy;
+        // Polls at 0, 1, 3, 7 and 15 s within 30 s: 5 × 385/s × 0.17 s.
+        let peak = ramp_peak(&scenario, fix).unwrap();
+        assert!((peak - 327.05).abs() < 0.01, "{peak}");
+        assert!((longest_queue(&scenario) - 14.67).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_retrograde_database_completes_less_when_full() {
+        let scenario = shipped("retrograde-database");
+        assert!((throughput(&scenario, 368) - 306.6).abs() < 0.1);
+        assert!((best_throughput(&scenario) - 588.24).abs() < 0.01);
+    }
+}
