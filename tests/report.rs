@@ -1,5 +1,6 @@
 //! Reports, word for word.
 
+use herdsim::metrics::{Metric, Value};
 use herdsim::report::{Glyphs, Ink, Style, json, markdown, terminal};
 use herdsim::results::Results;
 
@@ -153,6 +154,20 @@ fn a_fleet_that_never_drains_gets_no_number() {
     assert!(json::render(&results).contains(
         "\"time_to_drain_s\": {\n          \"unit\": \"s\",\n          \"estimate\": null,"
     ));
+}
+
+#[test]
+fn a_pool_that_waits_for_logins_is_named() {
+    let mut results = sample::restarted(&[("stuck", &[None; 6]), ("fine", &[Some(31); 6])]);
+    for replicate in &mut results.policies[0].replicates {
+        replicate[Metric::SvShort as usize] = Value::Number(1_700.0);
+    }
+    let named = "Short of backends most of the time, waiting for logins: stuck.";
+    let words =
+        |results: &Results| shown(results, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&results).contains(named));
+    results.policies.pop();
+    assert!(words(&results).contains(named), "also where no policy drains");
 }
 
 #[test]

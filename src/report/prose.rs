@@ -92,6 +92,7 @@ fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
         });
         text.keep(format!("{rest} after"));
         text.say("the trigger.");
+        short_of_backends(results, &mut text);
         return text.pieces;
     }
     match drained.len() {
@@ -117,6 +118,7 @@ fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
         text.keep(format!("{rest} after"));
         text.list("the trigger:", &stuck, Tone::Bad, |_| None);
     }
+    short_of_backends(results, &mut text);
     let (replicates, enough) = (replicates(results), replicates_for_median_interval());
     if replicates < enough {
         let noun = if replicates == 1 { "replicate" } else { "replicates" };
@@ -127,6 +129,21 @@ fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
         text.say("or more.");
     }
     text.pieces
+}
+
+/// Names the policies under which places wait most of the time for backends that are not connected: at such
+/// a lock-in nothing is good and nothing wasted, and the database is idle.
+fn short_of_backends(results: &Results, text: &mut Text) {
+    let run = &results.loaded.scenario.run;
+    let measured = run.duration.as_secs_f64() - run.warm_up.as_secs_f64();
+    let short = |policy: &&PolicySummary| {
+        policy.estimate(Metric::SvShort).estimate.is_some_and(|short| short > measured / 2.0)
+    };
+    let short: Vec<&PolicySummary> = results.policies.iter().filter(short).collect();
+    if !short.is_empty() {
+        let lead = "Short of backends most of the time, waiting for logins:";
+        text.list(lead, &short, Tone::Bad, |_| None);
+    }
 }
 
 fn steady_state(results: &Results) -> Vec<Piece> {

@@ -21,6 +21,7 @@ macro_rules! embedded {
 const BUILTINS: &[Builtin] = embedded![
     "crash-loop",
     "deriver-restart",
+    "pgbouncer-login-storm",
     "restart-cohort",
     "restart-herd",
     "retrograde-database",
