@@ -203,6 +203,36 @@ fn contradictions_of_pooler_database_and_disturbances_are_refused() {
 }
 
 #[test]
+fn measured_demands_are_read_from_a_file_and_a_bad_row_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = |rows: &str, column: &str| {
+        std::fs::write(folder.path().join("claims.csv"), rows).unwrap();
+        let law = format!("{{ empirical = {{ file = \"claims.csv\", column = \"{column}\" }} }}");
+        let text = MAIN
+            .replace("claim = { exponential = { mean = \"170ms\" } }", &format!("claim = {law}"));
+        let path = folder.path().join("mine.toml");
+        std::fs::write(&path, text).unwrap();
+        scenario::load(path.to_str().unwrap(), &[])
+    };
+    let rows = "when,service_ms,took\n1,12.5,1s\n2,300,20ms\n";
+    let demand = |column| load(rows, column).unwrap().scenario.database.claim(0).mean_secs();
+    assert_eq!(demand("service_ms"), 0.156_25);
+    assert_eq!(demand("took"), 0.51);
+    let problem = |rows, column| load(rows, column).unwrap_err().render(false);
+    let bad = problem("when,service_ms\n1,12\n2,soon\n", "service_ms");
+    assert!(bad.contains("`claims.csv`, line 3, column `service_ms`: `soon` is no"), "{bad}");
+    let bad = problem(rows, "servce_ms");
+    assert!(bad.contains("did you mean `service_ms`?"), "{bad}");
+    assert!(problem("service_ms\n", "service_ms").contains("has no rows"));
+    assert!(problem("service_ms\n-1\n", "service_ms").contains("line 2"));
+    std::fs::remove_file(folder.path().join("claims.csv")).unwrap();
+    let path = folder.path().join("mine.toml");
+    let bad = scenario::load(path.to_str().unwrap(), &[]).unwrap_err().render(false);
+    assert!(bad.contains("cannot read `claims.csv`"), "{bad}");
+    assert_eq!(bad.matches("error:").count(), 1, "{bad}");
+}
+
+#[test]
 fn a_mix_adds_up_and_a_boot_check_has_a_supervisor() {
     let plain = "[policy.no-retry]\nextends = \"baseline\"\nacquire = \"once\"";
     let mixed = |mix: &str| format!("{plain}\n[policy.mixed]\nmix = {mix}");

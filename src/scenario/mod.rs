@@ -4,7 +4,7 @@
 //! TOML:
 //!
 //! ```text
-//! text ─▶ tree (nodes that know their place) ─▶ overrides ─▶ reader, lower ─▶ Scenario
+//! text ─▶ tree (nodes that know their place) ─▶ overrides, measured files ─▶ reader, lower ─▶ Scenario
 //!                                                               └─▶ diagnostic (all problems at once)
 //! ```
 //!
@@ -13,6 +13,7 @@
 
 mod builtin;
 mod diagnostic;
+mod empirical;
 mod lower;
 mod model;
 mod overrides;
@@ -96,6 +97,8 @@ pub fn parse(
         for (index, text) in overrides.iter().enumerate() {
             overrides::apply(&mut root, index, text, &mut problems);
         }
+        let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
+        empirical::read_files(&mut root, folder, &mut problems);
         lower::scenario(name, &root, &mut problems)
     });
     match scenario {
