@@ -93,7 +93,8 @@ impl<'a> Manifest<'a> {
 }
 
 /// SHA-256 over all that decides the bytes of the results on one target: the version, the scenario's
-/// name and text, overrides, and the policies played.
+/// text, overrides, and what was understood of them, the values of measured files and the policies
+/// played included.
 pub fn digest(loaded: &Loaded) -> String {
     let mut hasher = Sha256::new();
     // Lengths keep neighbouring parts apart: "ab" + "c" is not "a" + "bc".
@@ -102,10 +103,9 @@ pub fn digest(loaded: &Loaded) -> String {
         hasher.update(text);
     };
     part(VERSION);
-    part(&loaded.scenario.name);
     part(&loaded.source.text);
     part(&loaded.source.overrides.len().to_string());
     loaded.source.overrides.iter().for_each(|text| part(text));
-    loaded.scenario.policies.iter().for_each(|candidate| part(&candidate.name));
+    part(&serde_json::to_string(&loaded.scenario).expect("a scenario has text keys only"));
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
