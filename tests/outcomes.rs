@@ -17,8 +17,10 @@ enum Expected {
     Within(f64),
     /// Not drained by the end of the run.
     Stuck,
+    /// At the edge: some worlds drain, some do not.
+    Either,
 }
-use Expected::{Drains, Stuck, Within};
+use Expected::{Drains, Either, Stuck, Within};
 
 const POLICIES: [&str; 4] = ["baseline", "jittered", "no-retry", "jittered-no-retry"];
 
@@ -43,6 +45,7 @@ fn assert_outcome(row: &str, summary: &PolicySummary, expected: Expected) {
     let after = summary.estimate(Metric::TimeToDrain).estimate;
     let fits = match (expected, after) {
         (Stuck, _) => drained == 0.0,
+        (Either, _) => drained > 0.0 && drained < 1.0,
         (Within(limit), Some(after)) => drained == 1.0 && after <= 1.15 * limit,
         (Drains(time), Some(after)) => {
             drained == 1.0 && (after - time).abs() <= (0.15 * time).max(10.0)
@@ -131,6 +134,8 @@ fn a_handshake_station_near_its_limit_locks_a_small_limit_in() {
     };
     for (rate, limit, expected) in [
         ("900/s", "1000", [Stuck, Stuck, Drains(260.0), Drains(89.0)]),
+        // At 1,000/s the prototype's unjittered retry had not drained either; here one world in two has.
+        ("1000/s", "1000", [Either, Stuck, Drains(253.0), Drains(69.0)]),
         ("1600/s", "1000", [Within(300.0), Within(300.0), Within(255.0), Within(100.0)]),
         ("1200/s", "9000", [Within(1_565.0), Within(147.0), Within(84.0), Within(79.0)]),
     ] {

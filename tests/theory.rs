@@ -142,6 +142,21 @@ fn the_start_up_window_sets_the_peak() {
     }
 }
 
+/// A ramp that restarts within the spread offers a multiple of the load at rest: once all five polls within
+/// 30 s have begun, 5·N/W starts a second.
+#[test]
+fn the_ramp_offers_five_times_the_load_at_rest() {
+    let unjittered = "policy.window-30s.poll=[{ exponential = { base = '1s', factor = 2 } }, \
+                      { clamp = '30s' }]";
+    let summaries = play(&shipped("start-up-window", &[unjittered, "run.duration=3m"]));
+    let ramp = &summaries[0];
+    assert_eq!(ramp.policy, "window-30s");
+    // The fifth poll comes after four sleeps, round trips and claims: 15.8 s.
+    let starts: u64 = ramp.timeline.buckets[136..150].iter().map(|bucket| bucket.polls).sum();
+    let rate = starts as f64 / (14.0 * ramp.replicates.len() as f64);
+    assert_near(rate, 5.0 * 11_543.0 / 30.0, 0.03);
+}
+
 /// The cohort of 367 over 0.34 s, which polls after 0, 1, 3 and 7 s: the first four one-second maxima.
 #[test]
 fn the_cohort_peaks_at_each_step_of_its_ramp() {
