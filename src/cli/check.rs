@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use unicode_width::UnicodeWidthStr;
 
 use super::{Console, Failure};
 use crate::policy::Policy;
+use crate::report::paragraph;
 use crate::scenario::{self, Action, Candidate, DeadWaiters, Scenario};
 use crate::theory;
 use crate::units::Ratio;
@@ -50,7 +50,7 @@ fn text(scenario: &Scenario) -> String {
     for (load, names) in &loads {
         let whose =
             if loads.len() == 1 { String::new() } else { format!(" ({})", names.join(", ")) };
-        text.push_str(&wrapped("", &format!("Asked for at rest: {load}{whose}.")));
+        text.push_str(&paragraph("", &format!("Asked for at rest: {load}{whose}."), WIDTH));
     }
     let surprises = surprises(scenario);
     if surprises.is_empty() {
@@ -58,7 +58,7 @@ fn text(scenario: &Scenario) -> String {
     }
     for (surprise, names) in surprises {
         text.push('\n');
-        text.push_str(&wrapped("- ", &format!("{}: {surprise}", names.join(", "))));
+        text.push_str(&paragraph("- ", &format!("{}: {surprise}", names.join(", ")), WIDTH));
     }
     text
 }
@@ -147,22 +147,4 @@ fn idle_connect_timeout(scenario: &Scenario, policy: &Policy) -> Option<String> 
          everybody is admitted at once."
             .into()
     })
-}
-
-/// A paragraph after `bullet`, its later lines indented as far.
-fn wrapped(bullet: &str, paragraph: &str) -> String {
-    let (mut text, mut column) = (bullet.to_owned(), bullet.width());
-    for (index, word) in paragraph.split_whitespace().enumerate() {
-        if index > 0 && column + 1 + word.width() > WIDTH {
-            let _ = write!(text, "\n{:indent$}", "", indent = bullet.width());
-            column = bullet.width();
-        } else if index > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += word.width();
-    }
-    text.push('\n');
-    text
 }

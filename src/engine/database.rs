@@ -59,7 +59,7 @@ pub(super) struct Database<'a> {
     /// When `clock` was last brought up to date.
     updated: SimTime,
     /// Targets of running jobs, each with its slot in the low bits.
-    targets: MinHeap<u64>,
+    targets: MinHeap,
     /// The low bits of a target that hold its slot.
     slot_mask: u64,
     /// By slot, and their targets in full.

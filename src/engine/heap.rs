@@ -8,20 +8,20 @@ const ARITY: usize = 4;
 
 /// A min-heap of keys.
 #[derive(Debug)]
-pub(super) struct MinHeap<K> {
-    keys: Vec<K>,
+pub(super) struct MinHeap {
+    keys: Vec<u64>,
     /// Whether the top has been popped and not yet been replaced.
     hole: bool,
 }
 
-impl<K: Ord + Copy> MinHeap<K> {
-    pub fn with_capacity(capacity: usize) -> MinHeap<K> {
+impl MinHeap {
+    pub fn with_capacity(capacity: usize) -> MinHeap {
         MinHeap { keys: Vec::with_capacity(capacity), hole: false }
     }
 
     /// The smallest key.
     #[inline]
-    pub fn peek(&mut self) -> Option<K> {
+    pub fn peek(&mut self) -> Option<u64> {
         if self.hole {
             self.hole = false;
             let last = self.keys.pop()?;
@@ -40,7 +40,7 @@ impl<K: Ord + Copy> MinHeap<K> {
     }
 
     #[inline]
-    pub fn push(&mut self, key: K) {
+    pub fn push(&mut self, key: u64) {
         if self.hole {
             self.hole = false;
             self.sift_down(key);
@@ -51,7 +51,7 @@ impl<K: Ord + Copy> MinHeap<K> {
     }
 
     /// Keeps only the keys that `keep` accepts.
-    pub fn retain(&mut self, keep: impl FnMut(&K) -> bool) {
+    pub fn retain(&mut self, keep: impl FnMut(&u64) -> bool) {
         self.peek();
         let mut keys = std::mem::take(&mut self.keys);
         keys.retain(keep);
@@ -61,7 +61,7 @@ impl<K: Ord + Copy> MinHeap<K> {
     }
 
     #[inline]
-    fn sift_up(&mut self, key: K) {
+    fn sift_up(&mut self, key: u64) {
         let keys = &mut self.keys[..];
         let mut child = keys.len() - 1;
         while child > 0 {
@@ -77,7 +77,7 @@ impl<K: Ord + Copy> MinHeap<K> {
 
     /// Puts `key` in place of the top.
     #[inline]
-    fn sift_down(&mut self, key: K) {
+    fn sift_down(&mut self, key: u64) {
         let keys = &mut self.keys[..];
         let mut parent = 0;
         loop {

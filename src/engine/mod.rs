@@ -21,8 +21,8 @@
 //! ## Order
 //!
 //! Events are ordered by (time, class, client), see `key`: at one instant disturbances come first,
-//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals. No order depends on a hash, an address
-//! or a thread.
+//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals. No order depends
+//! on a hash, an address or a thread.
 //!
 //! ## What is left out
 //!

@@ -45,9 +45,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             return self.shake(client, attempt);
         };
         let site = self.world.site(Purpose::AttemptCost, client, attempt.moment());
-        let work = Work::Attempt(attempt);
-        let job = Job { client, work, started: self.now, connected: SimTime::ZERO };
-        self.database.start(self.now, job, demand::sample(cost, site));
+        self.start_job(client, Work::Attempt(attempt), SimTime::ZERO, demand::sample(cost, site));
     }
 
     /// An attempt has paid what it costs the database.
@@ -66,9 +64,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let handshake = self.handshake.as_mut().expect("a handshake was due");
         let (client, attempt, passed) = handshake.due();
         let others = handshake.clients().saturating_sub(1);
-        let clients = self.good + self.wasted + self.queue.waiting() + others;
-        let limit = self.scenario.pooler.max_client_conn;
-        let full = limit.is_some_and(|limit| clients >= limit);
+        let full = self.is_full(others);
         let connects = self.connects(client, attempt);
         let handshake = self.handshake.as_mut().expect("a handshake was due");
         if connects && !passed && !full {
@@ -91,12 +87,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// An attempt meets the client limit.
     #[inline]
     fn admit(&mut self, client: u32) {
-        let clients = self.good + self.wasted + self.queue.waiting();
-        if self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit) {
-            self.refuse(client);
-        } else {
-            self.enter(client);
-        }
+        if self.is_full(0) { self.refuse(client) } else { self.enter(client) }
+    }
+
+    /// Whether the client limit is reached, so many `connecting` ones counted.
+    #[inline]
+    fn is_full(&self, connecting: u32) -> bool {
+        let clients = self.good + self.wasted + self.queue.waiting() + connecting;
+        self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit)
     }
 
     /// An attempt is within the limit: it is served at once, or queued.
@@ -268,6 +266,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn start_claim(&mut self, client: u32, work: Work, connected: SimTime) {
         let attempt = self.clients[client as usize].attempt;
         let demand = self.claim_demand(client, attempt);
+        self.start_job(client, work, connected, demand);
+    }
+
+    #[inline]
+    fn start_job(&mut self, client: u32, work: Work, connected: SimTime, demand: Span) {
         let job = Job { client, work, started: self.now, connected };
         self.database.start(self.now, job, demand);
     }
@@ -282,8 +285,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn serve_dead(&mut self, place: &Place, demand: &Demand, connected: SimTime) {
         let site = self.world.site(Purpose::DeadDemand, place.client, place.attempt.moment());
         let demand = demand::sample(demand, site);
-        let job = Job { client: place.client, work: Work::Dead, started: self.now, connected };
-        self.database.start(self.now, job, demand);
+        self.start_job(place.client, Work::Dead, connected, demand);
         self.wasted += 1;
         let waited = self.now.since(place.admitted);
         self.emit(Event::DeadServed { client: place.client, waited });
@@ -293,9 +295,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.backends.close();
         if orphans == Orphans::Run {
             let demand = self.claim_demand(place.client, place.attempt);
-            let (client, work) = (place.client, Work::Orphan);
-            let job = Job { client, work, started: self.now, connected: SimTime::ZERO };
-            self.database.start(self.now, job, demand);
+            self.start_job(place.client, Work::Orphan, SimTime::ZERO, demand);
             self.orphans += 1;
         }
         let waited = self.now.since(place.admitted);
@@ -354,7 +354,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let head = self.queue.head().map(|place| place.admitted);
         let longest_wait = head.map_or(Span::ZERO, |admitted| self.now.since(admitted));
         self.begin_logins(self.queue.waiting(), longest_wait);
-        self.pool_wake = self.backends.next(self.now, head);
     }
 
     fn begin_logins(&mut self, waiting: u32, longest_wait: Span) {

@@ -43,7 +43,7 @@ pub(super) struct Simulation<'a, O> {
     pub(super) pool_wake: Key,
     pub(super) moments: Moments,
     pub(super) layout: Layout,
-    calendar: MinHeap<Key>,
+    calendar: MinHeap,
     events: u64,
 }
 

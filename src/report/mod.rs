@@ -14,4 +14,4 @@ mod table;
 pub mod terminal;
 mod text;
 
-pub use text::{Glyphs, Ink, Style};
+pub use text::{Glyphs, Ink, Style, paragraph};

@@ -118,6 +118,13 @@ pub(super) fn wrap(
     out
 }
 
+/// A plain paragraph behind `bullet`, its later lines indented as far.
+pub fn paragraph(bullet: &str, words: &str, width: usize) -> String {
+    let words = format!("{bullet}{words}");
+    let pieces: Vec<Piece> = words.split_whitespace().map(Piece::new).collect();
+    wrap(&pieces, " ", width, &" ".repeat(bullet.width()), Ink::Plain)
+}
+
 /// `text` in at most `width` columns, with `…` where something was cut off.
 pub(super) fn truncated(text: &str, width: usize) -> String {
     if text.width() <= width {

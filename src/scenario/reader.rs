@@ -304,6 +304,16 @@ pub(super) fn list<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a [N
     }
 }
 
+/// The items of a list, each read; all are read even if one is wrong.
+pub(super) fn each<T>(
+    node: &Node,
+    problems: &mut Problems,
+    read: impl Fn(&Node, &mut Problems) -> Option<T>,
+) -> Option<Vec<T>> {
+    let items: Vec<_> = list(node, problems)?.iter().map(|item| read(item, problems)).collect();
+    items.into_iter().collect()
+}
+
 /// Two values in order, `[low, high]`.
 pub(super) fn pair<T: PartialOrd>(
     node: &Node,

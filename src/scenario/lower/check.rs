@@ -97,8 +97,11 @@ pub(super) fn logins(
         let message = "dead waiters cost a backend its login, but logins take no time here";
         problems.add(message, place(root, &["pooler", "dead_waiters"]), help);
     }
-    let waits = |disturbance: &&Disturbance| matches!(disturbance.action, Action::Restart { database: Some(back), .. } if back > Span::ZERO);
-    if disturbances.iter().any(|disturbance| waits(&disturbance)) {
+    let waits = |disturbance: &Disturbance| match disturbance.action {
+        Action::Restart { database: Some(back), .. } => back > Span::ZERO,
+        _ => false,
+    };
+    if disturbances.iter().any(waits) {
         let message = "the database takes logins again after a while, but logins take no time here";
         problems.add(message, place(root, &["disturbance"]), help);
     }

@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::Problems;
 use super::super::model::Demand;
-use super::super::reader::{Choice, Fields, list, number, pair, span};
+use super::super::reader::{Choice, Fields, each, number, pair, span};
 use super::super::tree::Node;
 
 pub(super) fn demand(node: &Node, problems: &mut Problems) -> Option<Demand> {
@@ -53,9 +53,7 @@ pub(super) fn demand(node: &Node, problems: &mut Problems) -> Option<Demand> {
             Some(Demand::Weibull { scale: scale?, shape: shape? })
         }
         "empirical" => {
-            let read: Vec<_> =
-                list(payload, problems)?.iter().map(|node| span(node, problems)).collect();
-            let spans: Vec<_> = read.into_iter().collect::<Option<_>>()?;
+            let spans = each(payload, problems, span)?;
             if spans.is_empty() {
                 let help = "list what was measured, as in [\"12ms\", \"170ms\"]";
                 problems.add("an empirical law needs values", payload.place.clone(), help);

@@ -7,11 +7,10 @@ mod pooler;
 
 use super::diagnostic::Problems;
 use super::model::{
-    Action, Contention, Database, Demand, Disturbance, DrainRule, Failure, Fleet, Initial, Run,
-    Scenario,
+    Action, Contention, Database, Disturbance, DrainRule, Failure, Fleet, Initial, Run, Scenario,
 };
 use super::reader::{
-    Choice, Fields, boolean, count, integer, list, number, positive_span, share, span, text,
+    Choice, Fields, boolean, count, each, integer, list, number, positive_span, share, span, text,
 };
 use super::tree::{Node, Value};
 use crate::units::{Ratio, SimTime, Span};
@@ -105,11 +104,8 @@ fn initial(node: &Node, problems: &mut Problems) -> Option<Initial> {
 fn database(node: &Node, problems: &mut Problems) -> Option<Database> {
     let mut fields = Fields::of("[database]", node, problems)?;
     let claim = fields.optional("claim", problems, demand::demand);
-    let claims = fields.optional("claims", problems, |node, problems| {
-        let read: Vec<_> =
-            list(node, problems)?.iter().map(|node| demand::demand(node, problems)).collect();
-        read.into_iter().collect::<Option<Vec<Demand>>>()
-    });
+    let claims =
+        fields.optional("claims", problems, |node, problems| each(node, problems, demand::demand));
     let contention = fields.or("contention", Contention::None, problems, contention);
     let attempt_cost = fields.optional("attempt_cost", problems, demand::demand);
     fields.finish(problems);
@@ -200,9 +196,7 @@ fn drain(node: &Node, problems: &mut Problems) -> Option<DrainRule> {
 }
 
 fn disturbances(node: &Node, problems: &mut Problems) -> Option<Vec<Disturbance>> {
-    let read: Vec<_> =
-        list(node, problems)?.iter().map(|node| disturbance(node, problems)).collect();
-    let mut disturbances: Vec<Disturbance> = read.into_iter().collect::<Option<_>>()?;
+    let mut disturbances = each(node, problems, disturbance)?;
     disturbances.sort_by_key(|disturbance| disturbance.at);
     Some(disturbances)
 }
