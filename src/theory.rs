@@ -1,7 +1,7 @@
 //! Closed forms: what a scenario's figures say before anything is played.
 
 use crate::policy::{Policy, StartUp};
-use crate::scenario::{Candidate, Scenario};
+use crate::scenario::{Candidate, Mode, Scenario};
 use crate::units::Span;
 
 /// Most steps of a schedule that are looked at within a start-up window.
@@ -24,10 +24,16 @@ pub fn offered_load(scenario: &Scenario, candidate: &Candidate) -> f64 {
         * parts.map(|part| part.share.as_f64() * rate(&part.policy)).sum::<f64>()
 }
 
-/// Claims a second that `active` backends complete together: n·v(n) / demand.
+/// Claims a second that `active` backends complete together: n·v(n) / demand. In a pool of sessions the K
+/// claims of a poll also take K − 1 round trips; that the database is less busy meanwhile is left out.
 pub fn throughput(scenario: &Scenario, active: u32) -> f64 {
-    let mean = demand_of_poll(scenario) / f64::from(scenario.fleet.transactions_per_poll);
-    f64::from(active) * scenario.database.contention.speed(active) / mean
+    let transactions = f64::from(scenario.fleet.transactions_per_poll);
+    let service = demand_of_poll(scenario) / scenario.database.contention.speed(active);
+    let linked = match scenario.pooler.mode {
+        Mode::Transaction => 0.0,
+        Mode::Session => (transactions - 1.0) * scenario.fleet.round_trip.as_secs_f64(),
+    };
+    f64::from(active) * transactions / (service + linked)
 }
 
 /// The most that any number of active backends within the pool completes.

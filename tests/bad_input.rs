@@ -181,6 +181,11 @@ fn contradictions_of_pooler_database_and_disturbances_are_refused() {
     let more = with("preset = \"pgbouncr@1.25\"");
     refused(pooler, &more, "no pooler preset", "did you mean `pgbouncer@1.25`?");
     refused("kept = { demand", "kept = \"login\" }\n#", "logins take no time", "[pooler.logins]");
+    refused(pooler, &with("mode = \"statement\""), "is no choice", "transaction, session");
+    let pool = |table| format!("patience = \"2s\"\nclient_pool = {table}");
+    refused("patience = \"2s\"", &pool("{ clients = 9 }"), "connections", "connections = 2");
+    let none = pool("{ clients = 9, connections = 0 }");
+    refused("patience = \"2s\"", &none, "0 is too small", "from 1 to");
     refused(
         "max_client_conn = 9_000",
         "handshake = { rate = \"900/s\", count = \"accept\" }",

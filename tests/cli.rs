@@ -205,6 +205,12 @@ fn check_says_what_may_surprise() {
     assert!(check(&["check", "steady-state"]).contains("Nothing about it stands out."));
     let saturated = check(&["check", "steady-state", "--set", "pooler.pool_size=60"]);
     assert!(saturated.contains("saturated at rest"), "{saturated}");
+    let sessions = ["pooler.mode=session", "fleet.transactions_per_poll=2"];
+    let sessions = check(&["check", "steady-state", "--set", sessions[0], "--set", sessions[1]]);
+    assert!(sessions.contains("360 ms at best, and 368 backends"), "{sessions}");
+    let pool = "policy.jittered.client_pool={ clients = 100, connections = 2 }";
+    let pools = check(&["check", "steady-state", "--set", pool]);
+    assert!(pools.contains("have 232 connections together"), "{pools}");
     assert_eq!(herdsim(place.path(), &["check", "no-such"]).status.code(), Some(2));
 }
 

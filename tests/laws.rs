@@ -6,13 +6,13 @@ use proptest::prelude::*;
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
 use herdsim::policy::{
-    Acquire, After, BootCheck, Cadence, Growth, HotLoop, Interval, Leave, LoopRule, LoopRules,
-    MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
+    Acquire, After, BootCheck, Cadence, ClientPool, Growth, HotLoop, Interval, Leave, LoopRule,
+    LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
 };
 use herdsim::scenario::{
     Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
-    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Orphans, Part, Pooler, Reserve, Run,
-    Scenario,
+    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
+    Run, Scenario,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 use herdsim::{engine, sweep};
@@ -84,13 +84,17 @@ fn policy() -> impl Strategy<Value = Policy> {
     let boot_check =
         (1..4u32, span(1_000)).prop_map(|(attempts, delay)| BootCheck { attempts, delay });
     let boot = prop::option::of((supervisor, prop::option::of(boot_check)));
+    let client_pool = (1..8u32, 1..4u32, span(3_000))
+        .prop_map(|(clients, connections, timeout)| ClientPool { clients, connections, timeout });
     let first = (start_up, prop::option::of(span(3_000)), prop::option::of(span(1_000)), leave);
-    let rules = (rule(), rule(), cadence, boot, prop::option::of(hot_loop));
+    let loops = (prop::option::of(hot_loop), prop::option::of(client_pool));
+    let rules = (rule(), rule(), cadence, boot, loops);
     (first, pipeline(), acquire, rules).prop_map(
         |((start_up, patience, connect_timeout, leave), poll, acquire, rules)| {
-            let (empty, error, cadence, boot, hot_loop) = rules;
+            let (empty, error, cadence, boot, (hot_loop, client_pool)) = rules;
             Policy {
                 start_up,
+                client_pool,
                 connect_timeout,
                 patience,
                 leave,
@@ -166,18 +170,21 @@ fn pooler() -> impl Strategy<Value = Pooler> {
     let sizes = (1..12u32, prop::option::of(reserve), prop::option::of(1..60u32));
     let waits =
         (prop::option::of(demand()), prop::option::of(span(4_000)), prop::option::of(span(700)));
-    let kinds = (dead_waiters, prop_oneof![Just(Orphans::Dropped), Just(Orphans::Run)]);
+    let mode = prop_oneof![Just(Mode::Transaction), Just(Mode::Session)];
+    let orphans = prop_oneof![Just(Orphans::Dropped), Just(Orphans::Run)];
+    let kinds = (mode, dead_waiters, orphans);
     (sizes, waits, kinds, prop::option::of(handshake), prop::option::of(logins)).prop_map(
         |((pool_size, reserve, limit), (refusal, timeout, grid), kinds, handshake, logins)| {
             Pooler {
                 pool_size,
+                mode: kinds.0,
                 reserve,
                 max_client_conn: limit,
                 refusal_delay: refusal,
                 query_wait_timeout: timeout,
                 timeout_grid: grid,
-                dead_waiters: kinds.0,
-                orphans: kinds.1,
+                dead_waiters: kinds.1,
+                orphans: kinds.2,
                 handshake,
                 logins,
             }

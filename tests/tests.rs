@@ -3,6 +3,7 @@
 mod bad_input;
 mod cli;
 mod client_rules;
+mod connections;
 mod determinism;
 mod incident;
 mod laws;

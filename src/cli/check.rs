@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Console, Failure};
 use crate::policy::Policy;
 use crate::report::paragraph;
-use crate::scenario::{self, Action, Candidate, DeadWaiters, Scenario};
+use crate::scenario::{self, Action, Candidate, DeadWaiters, Mode, Part, Scenario};
 use crate::theory;
 use crate::units::Ratio;
 
@@ -67,7 +67,7 @@ fn text(scenario: &Scenario) -> String {
 fn surprises(scenario: &Scenario) -> Vec<Statement> {
     let mut found = Vec::new();
     for candidate in &scenario.policies {
-        if let Some(surprise) = overload(scenario, candidate) {
+        for surprise in [overload(scenario, candidate), sessions(scenario)].into_iter().flatten() {
             state(&mut found, &candidate.name, surprise);
         }
         for part in &candidate.parts {
@@ -75,6 +75,7 @@ fn surprises(scenario: &Scenario) -> Vec<Statement> {
             let about = [
                 ramp(scenario, policy),
                 patience(scenario, policy),
+                client_pool(scenario, part),
                 idle_connect_timeout(scenario, policy),
             ];
             for surprise in about.into_iter().flatten() {
@@ -107,6 +108,31 @@ fn overload(scenario: &Scenario, candidate: &Candidate) -> Option<String> {
         "less is completed with a full pool than is asked for at rest: whatever fills the pool, the \
          fleet may not come back."
             .into()
+    })
+}
+
+fn sessions(scenario: &Scenario) -> Option<String> {
+    let (clients, pool) = (scenario.fleet.clients, scenario.pooler.pool_size);
+    let held = f64::from(scenario.fleet.transactions_per_poll)
+        / (theory::throughput(scenario, 1) / 1_000.0);
+    (scenario.pooler.mode == Mode::Session && clients > pool).then(|| {
+        format!(
+            "a session holds its backend for all transactions of a poll, {held:.0} ms at best, and {pool} \
+             backends hold as many of {clients} clients; the others wait."
+        )
+    })
+}
+
+fn client_pool(scenario: &Scenario, part: &Part) -> Option<String> {
+    let pool = part.policy.client_pool?;
+    let processes = part.share.of(scenario.fleet.clients).div_ceil(pool.clients);
+    let connections = processes.saturating_mul(pool.connections);
+    let backends = scenario.pooler.pool_size;
+    (pool.connections < pool.clients && connections < backends).then(|| {
+        format!(
+            "the pools of its processes have {connections} connections together, fewer than the pooler's \
+             {backends} backends: the herd waits in its own processes."
+        )
     })
 }
 

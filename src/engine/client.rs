@@ -13,6 +13,10 @@ pub(super) enum Phase {
     /// Its next attempt will reach the pooler when its timer fires: asleep, between retries or on its
     /// way.
     Away,
+    /// It will ask its process for a connection when its timer fires.
+    Asking,
+    /// It waits for a connection of its process; its timer is the end of that wait.
+    Lining,
     /// Its attempt is being admitted; its timer, if any, is the connect timeout.
     Connecting,
     /// Its attempt was refused, which it learns when its timer fires.
@@ -23,6 +27,8 @@ pub(super) enum Phase {
     Captive,
     /// Its claim is being executed.
     Served,
+    /// Its claim is done and its backend stays with it: the next claim begins when its timer fires.
+    Linked,
 }
 
 /// Which attempt of a client: unique over its life.
@@ -58,6 +64,8 @@ pub(super) struct Client {
     /// Polls in a row that have failed.
     pub failures: u16,
     pub phase: Phase,
+    /// Whether it holds a connection of its process.
+    pub has_connection: bool,
 }
 
 /// The transaction number of a boot check: no poll has so many.
@@ -97,6 +105,7 @@ impl Client {
             start: 0,
             failures: 0,
             phase: Phase::Away,
+            has_connection: false,
         }
     }
 }

@@ -55,6 +55,7 @@ impl<O: Observer> Simulation<'_, O> {
             Action::Restart { clients, over, database } if begins => {
                 let restarting = clients.of(self.scenario.fleet.clients);
                 self.cut_claims(restarting, database.is_some());
+                self.cut_sessions(restarting, database.is_some());
                 if let Some(back) = database {
                     self.backends.close_all(self.now + back);
                 }
@@ -67,6 +68,7 @@ impl<O: Observer> Simulation<'_, O> {
             }
             Action::Outage { over, failure: Failure::Refusing { .. } } if begins => {
                 self.cut_claims(0, true);
+                self.cut_sessions(0, true);
                 self.backends.close_all(self.now + over);
                 self.apply_lasting();
                 self.forget_attempts();
@@ -174,7 +176,7 @@ impl<O: Observer> Simulation<'_, O> {
                     self.fail(client);
                 }
                 Phase::Captive => self.fail(client),
-                Phase::Away | Phase::Refused | Phase::Served => {}
+                _ => {}
             }
         }
     }
@@ -199,7 +201,7 @@ impl<O: Observer> Simulation<'_, O> {
             Phase::Away if self.tell_departure(client) => {
                 self.emit(Event::Dropped { client, waited: None });
             }
-            Phase::Away | Phase::Refused | Phase::Served => {}
+            _ => {}
         }
         let start = index as u32 + 1;
         let moment = Moment { poll: start, ..Moment::default() };

@@ -10,6 +10,8 @@ pub(super) struct Parts<'a> {
     /// By client, its part and how many clients before it belong to the same; empty where there is
     /// one part.
     members: Vec<(u8, u32)>,
+    /// Clients of each part.
+    counts: Vec<u32>,
 }
 
 impl<'a> Parts<'a> {
@@ -18,10 +20,10 @@ impl<'a> Parts<'a> {
     pub fn new(candidate: &'a Candidate, clients: u32) -> Parts<'a> {
         let policies = candidate.parts.iter().map(|part| &part.policy).collect();
         if candidate.parts.len() == 1 {
-            return Parts { policies, members: Vec::new() };
+            return Parts { policies, members: Vec::new(), counts: vec![clients] };
         }
         let mut counts = vec![0u32; candidate.parts.len()];
-        let members = (1..=clients).map(|dealt| {
+        let deal = |dealt| {
             let lack = |part: usize| {
                 candidate.parts[part].share.as_f64() * f64::from(dealt) - f64::from(counts[part])
             };
@@ -29,17 +31,26 @@ impl<'a> Parts<'a> {
                 .fold(0, |most, part| if lack(part) > lack(most) { part } else { most });
             counts[part] += 1;
             (part as u8, counts[part] - 1)
-        });
-        Parts { members: members.collect(), policies }
+        };
+        let members = (1..=clients).map(deal).collect();
+        Parts { policies, members, counts }
+    }
+
+    /// The part that a client belongs to.
+    #[inline]
+    pub fn part(&self, client: u32) -> usize {
+        self.members.get(client as usize).map_or(0, |&(part, _)| usize::from(part))
     }
 
     /// The policy of a client.
     #[inline]
     pub fn policy(&self, client: u32) -> &'a Policy {
-        match self.members.get(client as usize) {
-            Some(&(part, _)) => self.policies[usize::from(part)],
-            None => self.policies[0],
-        }
+        self.policies[self.part(client)]
+    }
+
+    /// The parts in order: the policy of each and its clients.
+    pub fn sizes(&self) -> impl Iterator<Item = (&'a Policy, u32)> {
+        self.policies.iter().copied().zip(self.counts.iter().copied())
     }
 
     /// How many clients before this one belong to the same part.

@@ -20,7 +20,8 @@ pub(super) enum Class {
     Expiry,
     /// The handshake station has done with an attempt.
     Handshake,
-    /// A client in the pooler's hands loses patience, or learns that it was refused.
+    /// A client loses patience, learns that it was refused, asks for a connection of its process or goes
+    /// on with its session.
     Alarm,
     /// An attempt reaches the pooler.
     Arrival,

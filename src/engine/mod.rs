@@ -26,11 +26,11 @@
 //!
 //! ## What is left out
 //!
-//! Work items and other traffic: every poll finds an empty queue. Session pooling: a backend is
-//! given back after each transaction.
+//! Work items and other traffic: every poll finds an empty queue.
 
 mod backends;
 mod client;
+mod client_pool;
 mod database;
 mod demand;
 mod disturbance;
@@ -41,6 +41,7 @@ mod key;
 pub mod observer;
 mod pooler;
 mod queue;
+mod session;
 mod simulation;
 
 use crate::scenario::Scenario;

@@ -56,6 +56,13 @@ pub enum Event {
         /// Who.
         client: u32,
     },
+    /// A client waited too long for a connection of its own process.
+    PoolTimedOut {
+        /// Who.
+        client: u32,
+        /// Since it asked.
+        waited: Span,
+    },
     /// A disturbance cut an attempt off.
     Dropped {
         /// Who.
@@ -118,6 +125,20 @@ pub enum Event {
         good: bool,
         /// Since the grant.
         service: Span,
+    },
+    /// A later claim of a session started on the backend of the one before.
+    Continued {
+        /// Whose it is.
+        client: u32,
+        /// Since the claim before it.
+        idle: Span,
+    },
+    /// A disturbance ended a session between two claims.
+    SessionCut {
+        /// Whose it was.
+        client: u32,
+        /// Since the last claim.
+        idle: Span,
     },
     /// A disturbance cut a running claim off.
     ClaimDropped {
@@ -184,7 +205,7 @@ pub enum Begins {
 /// Levels of the pooler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
-    /// Backends at work for a client that waits for the answer.
+    /// Backends at work for a client that waits for the answer, or linked to one between two claims.
     pub good: u32,
     /// Backends at work for nobody.
     pub wasted: u32,
@@ -207,8 +228,10 @@ pub struct End {
     pub gauges: Gauges,
     /// How long the places that still wait have waited, summed, in ticks.
     pub waited: u64,
-    /// How long the claims that still run have run, summed, in ticks.
+    /// How long the claims that still run have run, and backends been linked, summed, in ticks.
     pub served: u64,
+    /// Backends linked to a client between two claims.
+    pub linked: u32,
     /// Connections to the database, opened and closed.
     pub connections: Connections,
     /// Events handled.

@@ -146,7 +146,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.emit(Event::Admitted { client });
     }
 
-    /// A client's timer goes off while the pooler has its attempt.
+    /// A client's timer goes off that is no arrival.
     pub(super) fn alarm(&mut self, client: u32) {
         match self.clients[client as usize].phase {
             Phase::Connecting => {
@@ -154,6 +154,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.fail(client);
             }
             Phase::Refused => self.fail(client),
+            Phase::Asking => self.ask(client),
+            Phase::Lining => self.time_out_in_line(client),
+            Phase::Linked => self.follow_up(client),
             _ => self.abandon(client),
         }
     }
@@ -263,7 +266,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     #[inline]
-    fn start_claim(&mut self, client: u32, work: Work, connected: SimTime) {
+    pub(super) fn start_claim(&mut self, client: u32, work: Work, connected: SimTime) {
         let attempt = self.clients[client as usize].attempt;
         let demand = self.claim_demand(client, attempt);
         self.start_job(client, work, connected, demand);
@@ -308,6 +311,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let Job { client, work, started, connected } = self.database.complete(self.now);
         let service = self.now.since(started);
         match work {
+            Work::Good if self.session_goes_on(client) => {
+                self.emit(Event::Completed { client, good: true, service });
+                return self.link(client, connected);
+            }
             Work::Good => {
                 self.good -= 1;
                 self.backends.give_back(self.now, connected);

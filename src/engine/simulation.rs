@@ -1,9 +1,10 @@
 //! The loop that ties the stations together, and the life of a client.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::Backends;
 use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
+use super::client_pool::ClientPools;
 use super::database::{Database, Work};
 use super::disturbance::Moments;
 use super::fleet::Parts;
@@ -12,6 +13,7 @@ use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
+use super::session::Link;
 use crate::policy::{Cadence, MissedTick, Outcome, Policy};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
@@ -25,15 +27,18 @@ pub(super) struct Simulation<'a, O> {
     pub(super) observer: O,
     pub(super) now: SimTime,
     pub(super) clients: Vec<Client>,
+    pub(super) client_pools: ClientPools,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
     pub(super) database: Database<'a>,
     /// Places of clients that were killed, where that costs something else than their leaving would.
     pub(super) killed: BTreeSet<(u32, AttemptId)>,
+    /// Sessions between two claims, by client.
+    pub(super) links: BTreeMap<u32, Link>,
     /// Backends at work for nobody.
     pub(super) wasted: u32,
-    /// Backends at work for a client that waits.
+    /// Backends at work for a client that waits, or linked to one.
     pub(super) good: u32,
     /// Claims without client or backend.
     pub(super) orphans: u32,
@@ -58,16 +63,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let warm = matches!(fleet.initial, Initial::Warm { .. });
         let mut simulation = Simulation {
             scenario,
-            parts,
             world: World::new(scenario.run.seed, replicate),
             observer,
             now: SimTime::ZERO,
             clients: vec![Client::new(0); fleet.clients as usize],
+            client_pools: ClientPools::new(&parts),
+            parts,
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
             backends: Backends::new(pooler, warm, layout),
             database: Database::new(&scenario.database, pooler.most_backends(), layout),
             killed: BTreeSet::new(),
+            links: BTreeMap::new(),
             wasted: 0,
             good: 0,
             orphans: 0,
@@ -116,6 +123,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
                     self.calendar.pop();
                     let client = self.layout.client(key);
                     if self.clients[client as usize].timer == key {
+                        // One that no longer holds may have been due at this very instant.
+                        self.clients[client as usize].timer = NEVER;
                         self.alarm(client);
                     }
                 }
@@ -337,9 +346,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.depart(client, wait);
     }
 
-    /// Sends a client's next attempt off after `wait`.
+    /// Sends a client's next attempt off after `wait`, with a connection of its process if it needs one.
     #[inline]
     fn depart(&mut self, client: u32, wait: Span) {
+        match self.policy(client).client_pool {
+            None => self.set_out(client, wait),
+            Some(_) => self.ask_after(client, wait),
+        }
+    }
+
+    /// Lets a client's next attempt set out after `wait`.
+    #[inline]
+    pub(super) fn set_out(&mut self, client: u32, wait: Span) {
         self.clients[client as usize].phase = Phase::Away;
         self.set_timer(client, self.now + wait + self.scenario.fleet.round_trip, Class::Arrival);
     }
@@ -373,14 +391,22 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let wait = self.start_up(client);
             return self.begin_poll(client, wait);
         }
-        let done = state.attempt.transaction + 1;
-        if done < self.scenario.fleet.transactions_per_poll {
-            state.attempt.transaction = done;
+        if self.has_more_transactions(client) {
+            let state = &mut self.clients[client as usize];
+            state.attempt.transaction += 1;
             state.attempt.attempt = 0;
             self.begin_acquisition(client, Span::ZERO);
         } else {
             self.end_poll(client, Outcome::Empty);
         }
+    }
+
+    /// Whether the transaction that a client is in has others after it.
+    #[inline]
+    pub(super) fn has_more_transactions(&self, client: u32) -> bool {
+        let AttemptId { transaction, .. } = self.clients[client as usize].attempt;
+        let after = u16::from(transaction) + 1;
+        transaction != BOOT_CHECK && after < u16::from(self.scenario.fleet.transactions_per_poll)
     }
 
     fn end(mut self, end: SimTime) -> End {
@@ -401,7 +427,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
             at: end,
             gauges: self.gauges(),
             waited: self.waited_so_far(),
-            served: claims.map(|job| end.since(job.started).ticks()).sum(),
+            served: claims
+                .map(|job| job.started)
+                .chain(self.links.values().map(|link| link.since))
+                .map(|since| end.since(since).ticks())
+                .sum(),
+            linked: self.links.len() as u32,
             connections: self.backends.connections(),
             events: self.events,
         }

@@ -21,6 +21,8 @@ pub struct Counts {
     pub timed_out: u64,
     /// Attempts timed out in the handshake.
     pub connect_timed_out: u64,
+    /// Attempts timed out in the pool of their client's process.
+    pub pool_timed_out: u64,
     /// Attempts abandoned.
     pub abandoned: u64,
     /// Attempts cut off by a disturbance.
@@ -31,6 +33,8 @@ pub struct Counts {
     pub pending: u64,
     /// Those of them that held a place.
     pub pending_waiting: u64,
+    /// Later claims of a session started.
+    pub continued: u64,
     /// Claims started for dead places.
     pub dead_served: u64,
     /// Dead places timed out.
@@ -59,7 +63,8 @@ pub struct Counts {
     pub logins_failed: u64,
     /// How long the places that have ended had waited, summed, in microseconds.
     pub waited: u64,
-    /// How long the claims that have ended had run, summed, in microseconds.
+    /// How long the claims that have ended had run, and backends been linked between those of a
+    /// session, summed, in microseconds.
     pub run: u64,
 }
 
@@ -86,6 +91,7 @@ impl Counts {
                 self.waited += waited.ticks();
             }
             Event::ConnectTimedOut { .. } => self.connect_timed_out += 1,
+            Event::PoolTimedOut { .. } => self.pool_timed_out += 1,
             Event::Dropped { waited, .. } => {
                 self.dropped += 1;
                 self.dropped_waiting += u64::from(waited.is_some());
@@ -126,6 +132,11 @@ impl Counts {
                 *if good { &mut self.good_claims } else { &mut self.wasted_claims } += 1;
                 self.run += service.ticks();
             }
+            Event::Continued { idle, .. } => {
+                self.continued += 1;
+                self.run += idle.ticks();
+            }
+            Event::SessionCut { idle, .. } => self.run += idle.ticks(),
             Event::ClaimDropped { service, .. } => {
                 self.dropped_claims += 1;
                 self.run += service.ticks();
@@ -153,11 +164,13 @@ impl Counts {
             served: self.served - earlier.served,
             timed_out: self.timed_out - earlier.timed_out,
             connect_timed_out: self.connect_timed_out - earlier.connect_timed_out,
+            pool_timed_out: self.pool_timed_out - earlier.pool_timed_out,
             abandoned: self.abandoned - earlier.abandoned,
             dropped: self.dropped - earlier.dropped,
             dropped_waiting: self.dropped_waiting - earlier.dropped_waiting,
             pending: self.pending - earlier.pending,
             pending_waiting: self.pending_waiting - earlier.pending_waiting,
+            continued: self.continued - earlier.continued,
             dead_served: self.dead_served - earlier.dead_served,
             places_expired: self.places_expired - earlier.places_expired,
             places_forgotten: self.places_forgotten - earlier.places_forgotten,

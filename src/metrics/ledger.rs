@@ -1,9 +1,11 @@
 //! Conservation: nothing is lost and nothing counted twice, over the whole run of every unit.
 //!
 //! ```text
-//! attempts        = served + refused + timed out + connect timed out + abandoned + dropped + pending
+//! attempts        = served + refused + timed out (in the queue, the handshake or the process's pool)
+//!                 + abandoned + dropped + pending
 //! admitted places = served + abandoned + timed out + dropped + waiting
-//! claims started  = good + wasted + dropped + orphaned + running
+//! claims started  = served + later ones of sessions + dead served
+//!                 = good + wasted + dropped + orphaned + running
 //! dead places     = served + closed for + skipped + expired + forgotten + given up + still there
 //! connections     : opened = closed + open
 //! ```
@@ -12,7 +14,8 @@
 //! waited. What happens afterwards to a dead place is the fourth line's.
 //!
 //! Little's law holds of a whole run exactly, not on average: the time that all places waited is the
-//! waiting level integrated over time, and the time that all claims ran the active level's integral.
+//! waiting level integrated over time, and the time that all claims ran, with that between the claims of a
+//! session, the active level's integral.
 
 use super::Counts;
 use crate::engine::observer::End;
@@ -36,12 +39,14 @@ pub fn check(counts: &Counts, areas: Areas, end: &End) {
     let line = |name: &str, entered: u64, left: u64| {
         assert!(entered == left, "the ledger of {name} does not close: {entered} ≠ {left}: {c:?}");
     };
-    let failed = c.refused + c.timed_out + c.connect_timed_out + c.abandoned + c.dropped;
+    let timed_out = c.timed_out + c.connect_timed_out + c.pool_timed_out;
+    let failed = c.refused + timed_out + c.abandoned + c.dropped;
     line("attempts", c.attempts, c.served + failed + c.pending);
     let left = c.abandoned + c.timed_out + c.dropped_waiting;
     line("places", c.admitted, c.served + left + c.pending_waiting);
     let ended = c.good_claims + c.wasted_claims + c.dropped_claims + c.orphaned_claims;
-    line("claims", c.served + c.dead_served, ended + u64::from(end.gauges.active()));
+    let running = u64::from(end.gauges.active() - end.linked);
+    line("claims", c.served + c.continued + c.dead_served, ended + running);
     let reached = c.dead_served + c.dead_closed + c.places_skipped;
     let removed = c.places_expired + c.places_forgotten + c.places_given_up;
     let dead = c.abandoned + c.dropped_waiting + c.pending_waiting;
@@ -66,7 +71,7 @@ mod tests {
     fn end(good: u32, wasted: u32, waiting: u32) -> End {
         let gauges = Gauges { good, wasted, waiting, connected: 2, ..Gauges::default() };
         let connections = Connections { opened: 5, closed: 3 };
-        End { at: SimTime::ZERO, gauges, waited: 20, served: 10, connections, events: 0 }
+        End { at: SimTime::ZERO, gauges, waited: 20, served: 10, linked: 0, connections, events: 0 }
     }
 
     fn counts() -> Counts {

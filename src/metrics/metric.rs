@@ -70,6 +70,8 @@ metrics! {
     TimedOut = "timed_out", "count", Mean;
     /// Attempts that ended in the handshake.
     ConnectTimedOut = "connect_timed_out", "count", Mean;
+    /// Attempts that ended in the wait for a connection of the client's own process.
+    PoolTimedOut = "pool_timed_out", "count", Mean;
     /// Attempts whose client's patience ended.
     Abandoned = "abandoned", "count", Mean;
     /// Attempts that a disturbance cut off.

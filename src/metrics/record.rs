@@ -61,6 +61,7 @@ impl UnitRecord {
             Metric::Refused => count(counts.refused),
             Metric::TimedOut => count(counts.timed_out),
             Metric::ConnectTimedOut => count(counts.connect_timed_out),
+            Metric::PoolTimedOut => count(counts.pool_timed_out),
             Metric::Abandoned => count(counts.abandoned),
             Metric::Dropped => count(counts.dropped),
             Metric::GoodClaims => count(counts.good_claims),

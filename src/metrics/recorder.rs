@@ -276,7 +276,7 @@ impl Observer for Recorder {
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
             }
-            Event::ConnectTimedOut { .. } => {
+            Event::ConnectTimedOut { .. } | Event::PoolTimedOut { .. } => {
                 self.present.timed_out += 1;
                 self.drain.failed(now);
             }
@@ -307,6 +307,8 @@ impl Observer for Recorder {
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
             Event::DeadServed { .. }
+            | Event::Continued { .. }
+            | Event::SessionCut { .. }
             | Event::ClaimDropped { .. }
             | Event::ClaimOrphaned { .. }
             | Event::PlaceExpired { .. }

@@ -53,6 +53,9 @@ impl<W: Write> Observer for Trace<W> {
             Event::Dropped { client, waited } => ("dropped", Some(client), perhaps(waited)),
             Event::Pending { client, waited } => ("pending", Some(client), perhaps(waited)),
             Event::ConnectTimedOut { client } => ("connect-timed-out", Some(client), String::new()),
+            Event::PoolTimedOut { client, waited: w } => {
+                ("pool-timed-out", Some(client), waited(w))
+            }
             Event::PlaceExpired { waited: w } => ("place-expired", None, waited(w)),
             Event::PlaceGivenUp { waited: w } => ("place-given-up", None, waited(w)),
             Event::PlaceSkipped { waited: w } => ("place-skipped", None, waited(w)),
@@ -70,6 +73,10 @@ impl<W: Write> Observer for Trace<W> {
                 let detail = format!("{} service={:.6}", whose(good), service.as_secs_f64());
                 ("completed", Some(client), detail)
             }
+            Event::Continued { client, idle } => {
+                ("continued", Some(client), format!("idle={:.6}", idle.as_secs_f64()))
+            }
+            Event::SessionCut { client, .. } => ("session-cut", Some(client), String::new()),
             Event::ClaimDropped { client, good, .. } => {
                 ("claim-dropped", Some(client), whose(good).to_owned())
             }

@@ -17,6 +17,8 @@ use crate::units::Span;
 pub struct Policy {
     /// How long a started client waits before its first poll.
     pub start_up: StartUp,
+    /// The pool that the clients of a process share; `None` lets each connect for itself.
+    pub client_pool: Option<ClientPool>,
     /// How long an attempt waits to be admitted, from its arrival; `None` is for ever.
     pub connect_timeout: Option<Span>,
     /// How long an admitted attempt waits for a backend before its client leaves; `None` is for ever.
@@ -37,6 +39,18 @@ pub struct Policy {
     pub boot_check: Option<BootCheck>,
     /// Clients that knock again at once after an error; `None` has none.
     pub hot_loop: Option<HotLoop>,
+}
+
+/// Connections that the clients of one process share. One is held from when an attempt sets out until
+/// it has failed or its transaction is done; who finds none waits in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ClientPool {
+    /// Clients of a process.
+    pub clients: u32,
+    /// Connections that they share.
+    pub connections: u32,
+    /// How long a client waits for one before its attempt has failed.
+    pub timeout: Span,
 }
 
 /// How a client leaves whose patience has ended.
@@ -204,6 +218,7 @@ impl Policy {
     pub fn polling(poll: Pipeline) -> Policy {
         Policy {
             start_up: StartUp::Constant(Span::ZERO),
+            client_pool: None,
             connect_timeout: None,
             patience: None,
             leave: Leave::Close,

@@ -5,7 +5,7 @@ use super::numbers::{count, percent, span};
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
 use crate::results::Results;
-use crate::scenario::{Action, Demand, Disturbance, Failure};
+use crate::scenario::{Action, Demand, Disturbance, Failure, Mode};
 use crate::units::Ratio;
 
 /// The scenario's name and title.
@@ -19,7 +19,12 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
     let scenario = &results.loaded.scenario;
     let mut system = vec![
         format!("{} clients", count(f64::from(scenario.fleet.clients))),
-        format!("pool {}", count(f64::from(scenario.pooler.pool_size))),
+        match scenario.pooler.mode {
+            Mode::Transaction => format!("pool {}", count(f64::from(scenario.pooler.pool_size))),
+            Mode::Session => {
+                format!("pool {} sessions", count(f64::from(scenario.pooler.pool_size)))
+            }
+        },
         format!("claim {}", demand(scenario.database.claim(0))),
     ];
     if let Some(limit) = scenario.pooler.max_client_conn {

@@ -27,8 +27,8 @@ pub use builtin::{Builtin, builtins};
 pub use diagnostic::{Place, Problem, ScenarioError};
 pub use model::{
     Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
-    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Orphans, Part, Pooler, Reserve, Run,
-    Scenario, longest_run,
+    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
+    Run, Scenario, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
 

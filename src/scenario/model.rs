@@ -64,7 +64,7 @@ pub struct Run {
 pub struct Fleet {
     /// How many.
     pub clients: u32,
-    /// Transactions of a poll, each with an acquisition of its own.
+    /// Transactions of a poll, each with an acquisition of its own unless the pool is one of sessions.
     pub transactions_per_poll: u8,
     /// From an attempt's departure to its arrival at the pooler and the answer, in one.
     pub round_trip: Span,
@@ -90,6 +90,8 @@ pub enum Initial {
 pub struct Pooler {
     /// Backends.
     pub pool_size: u32,
+    /// How long a backend belongs to a client.
+    pub mode: Mode,
     /// More backends when the longest wait has lasted so long; `None` has none.
     pub reserve: Option<Reserve>,
     /// Client connections beyond which an attempt is refused; `None` is no limit.
@@ -108,6 +110,16 @@ pub struct Pooler {
     pub handshake: Option<Handshake>,
     /// How backends are connected; `None` has them all connected always.
     pub logins: Option<Logins>,
+}
+
+/// How long a backend belongs to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// For one transaction; each is an acquisition of its own.
+    Transaction,
+    /// For all transactions of a poll and the round trips between them.
+    Session,
 }
 
 /// Backends beyond the pool for waits that last too long.
@@ -408,6 +420,7 @@ impl Pooler {
     pub fn plain(pool_size: u32) -> Pooler {
         Pooler {
             pool_size,
+            mode: Mode::Transaction,
             reserve: None,
             max_client_conn: None,
             refusal_delay: None,

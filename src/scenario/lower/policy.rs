@@ -7,8 +7,8 @@ use super::super::reader::{
 };
 use super::super::tree::{Entry, Node, Value};
 use crate::policy::{
-    Acquire, After, BootCheck, Cadence, Growth, HotLoop, Interval, Leave, LoopRule, LoopRules,
-    MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
+    Acquire, After, BootCheck, Cadence, ClientPool, Growth, HotLoop, Interval, Leave, LoopRule,
+    LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
 };
 use crate::units::{Ratio, Span};
 
@@ -130,6 +130,7 @@ fn policy(
         Value::Text(text) if text == "never" => Some(None),
         _ => positive_span(node, problems).map(Some),
     });
+    let client_pool = fields.optional("client_pool", problems, client_pool);
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let leave = fields.or("leave", Leave::Close, problems, leave);
     let poll = fields.required("poll", "poll = [\"30s\"]", problems, pipeline);
@@ -149,6 +150,7 @@ fn policy(
     }
     Some(Policy {
         start_up: start_up?,
+        client_pool: client_pool?,
         connect_timeout: connect_timeout?,
         patience: patience?,
         leave: leave?,
@@ -209,6 +211,16 @@ fn start_up(node: &Node, problems: &mut Problems) -> Option<StartUp> {
         }
         _ => choice.unknown(&["constant = \"0s\"", "uniform = [\"0s\", \"30s\"]"], problems),
     }
+}
+
+fn client_pool(node: &Node, problems: &mut Problems) -> Option<ClientPool> {
+    let mut fields = Fields::of("`client_pool`", node, problems)?;
+    let most = || count(1..=u32::MAX);
+    let clients = fields.required("clients", "clients = 10", problems, most());
+    let connections = fields.required("connections", "connections = 2", problems, most());
+    let timeout = fields.or("timeout", Span::from_secs(30), problems, positive_span);
+    fields.finish(problems);
+    Some(ClientPool { clients: clients?, connections: connections?, timeout: timeout? })
 }
 
 fn leave(node: &Node, problems: &mut Problems) -> Option<Leave> {

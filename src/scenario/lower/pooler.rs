@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::{Problems, nearest};
 use super::super::model::{
-    CountFrom, DeadCost, DeadWaiters, Handshake, Logins, Orphans, Pooler, Reserve,
+    CountFrom, DeadCost, DeadWaiters, Handshake, Logins, Mode, Orphans, Pooler, Reserve,
 };
 use super::super::poolers::{POOLERS, PoolerPreset};
 use super::super::reader::{Choice, Fields, count, number, positive_span, rate, text};
@@ -20,6 +20,7 @@ pub(super) fn pooler(node: &Node, problems: &mut Problems) -> Option<Pooler> {
     }
     let backends = || count(1..=MOST_BACKENDS);
     let pool_size = fields.required("pool_size", "pool_size = 20", problems, backends());
+    let mode = fields.or("mode", Mode::Transaction, problems, mode);
     let reserve_size = fields.optional("reserve_pool_size", problems, backends());
     let reserve_timeout = fields.optional("reserve_pool_timeout", problems, positive_span);
     let max_client_conn = fields.optional("max_client_conn", problems, count(1..=u32::MAX));
@@ -55,6 +56,7 @@ pub(super) fn pooler(node: &Node, problems: &mut Problems) -> Option<Pooler> {
     }
     Some(Pooler {
         pool_size: pool_size?,
+        mode: mode?,
         reserve,
         max_client_conn,
         refusal_delay: refusal_delay?,
@@ -87,6 +89,15 @@ fn limit(node: &Node, problems: &mut Problems) -> Option<Option<Span>> {
     match &node.value {
         Value::Text(text) if text == "never" => Some(None),
         _ => positive_span(node, problems).map(Some),
+    }
+}
+
+fn mode(node: &Node, problems: &mut Problems) -> Option<Mode> {
+    let choice = Choice::of(node, problems)?;
+    match (choice.name, choice.payload) {
+        ("transaction", None) => Some(Mode::Transaction),
+        ("session", None) => Some(Mode::Session),
+        _ => choice.unknown(&["transaction", "session"], problems),
     }
 }
 

@@ -1,0 +1,63 @@
+//! Session pooling: a backend serves all transactions of a poll.
+//!
+//! Between two of them, for a round trip, it stays linked to its client and counts as active, while the
+//! database does nothing for it.
+
+use super::client::Phase;
+use super::database::Work;
+use super::key::Class;
+use super::observer::{Event, Observer};
+use super::simulation::Simulation;
+use crate::policy::Outcome;
+use crate::scenario::Mode;
+use crate::units::SimTime;
+
+/// A backend between two claims of a session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub since: SimTime,
+    /// Since when the backend has been connected.
+    connected: SimTime,
+}
+
+impl<O: Observer> Simulation<'_, O> {
+    /// Whether the backend of a client whose claim is done stays with it.
+    #[inline]
+    pub(super) fn session_goes_on(&self, client: u32) -> bool {
+        self.scenario.pooler.mode == Mode::Session && self.has_more_transactions(client)
+    }
+
+    /// A backend stays with its client until the next claim arrives.
+    pub(super) fn link(&mut self, client: u32, connected: SimTime) {
+        self.clients[client as usize].phase = Phase::Linked;
+        self.links.insert(client, Link { since: self.now, connected });
+        self.set_timer(client, self.now + self.scenario.fleet.round_trip, Class::Alarm);
+    }
+
+    /// The next claim of a session starts.
+    pub(super) fn follow_up(&mut self, client: u32) {
+        let Link { since, connected } = self.links.remove(&client).expect("a linked client");
+        let state = &mut self.clients[client as usize];
+        state.phase = Phase::Served;
+        state.attempt.transaction += 1;
+        self.start_claim(client, Work::Good, connected);
+        self.emit(Event::Continued { client, idle: self.now.since(since) });
+    }
+
+    /// Ends the sessions of the first `restarting` clients, whose backends are free again, or all of
+    /// them with a `database` that goes down.
+    pub(super) fn cut_sessions(&mut self, restarting: u32, database: bool) {
+        let kept = if database { u32::MAX } else { restarting };
+        let rest = self.links.split_off(&kept);
+        for (client, Link { since, connected }) in std::mem::replace(&mut self.links, rest) {
+            self.good -= 1;
+            if !database {
+                self.backends.give_back(self.now, connected);
+            }
+            self.emit(Event::SessionCut { client, idle: self.now.since(since) });
+            if client >= restarting {
+                self.end_poll(client, Outcome::Error);
+            }
+        }
+    }
+}
