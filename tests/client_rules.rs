@@ -1,6 +1,6 @@
 //! What a client does, seen from outside: every departure, every sleep, every failure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::watch::{events, only, shipped, written};
 use herdsim::engine::observer::{Begins, Event};
@@ -167,4 +167,56 @@ fn jitter_goes_into_the_sleep_and_never_into_the_schedule() {
     let mean = factors.iter().sum::<f64>() / factors.len() as f64;
     assert!((mean - 1.0).abs() < 0.02, "mean factor {mean}");
     assert!(factors.iter().any(|&f| f < 0.51) && factors.iter().any(|&f| f > 1.49));
+}
+
+/// An orphan holds the one connection that the database allows.
+#[test]
+fn whoever_waits_when_no_backend_is_left_and_none_can_log_in_fails_at_once() {
+    let events = events(
+        &written(
+            "title = 'limit'
+             [run]
+             duration = '2s'
+             [fleet]
+             clients = 100
+             [pooler]
+             preset = 'pgbouncer@1.25'
+             pool_size = 1
+             dead_waiters = { kept = 'login' }
+             [pooler.logins]
+             time = '2ms'
+             limit = 1
+             [database]
+             claim = '1s'
+             [policy.tested]
+             patience = '500ms'
+             leave = 'close'
+             start_up = { uniform = ['0s', '1s'] }
+             poll = ['1m']",
+        ),
+        0,
+    );
+    let failed = events.iter().position(|(_, event)| *event == Event::LoginFailed).unwrap();
+    let (at, Event::PlacesForgotten { places, .. }) = events[failed + 1] else {
+        panic!("not {:?}", events[failed + 1]);
+    };
+    let mut waiting = BTreeSet::new();
+    for (_, event) in &events[..failed] {
+        match event {
+            Event::Admitted { client } => waiting.insert(*client),
+            Event::Granted { client, .. } | Event::Abandoned { client, .. } => {
+                waiting.remove(client)
+            }
+            _ => false,
+        };
+    }
+    let dropped: BTreeSet<u32> = events[failed..]
+        .iter()
+        .filter_map(|&(now, event)| match event {
+            Event::Dropped { client, .. } if now == at => Some(client),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(dropped, waiting);
+    assert!(!waiting.is_empty() && waiting.len() < places as usize, "the living and the dead");
 }

@@ -157,22 +157,29 @@ impl<O: Observer> Simulation<'_, O> {
     /// The pooler forgets every place and every handshake. A client that was in one sees its attempt
     /// fail.
     fn forget_attempts(&mut self) {
+        self.forget_places();
+        if let Some(handshake) = &mut self.handshake {
+            handshake.forget();
+        }
+        for client in 0..self.scenario.fleet.clients {
+            if self.clients[client as usize].phase == Phase::Connecting {
+                self.emit(Event::Dropped { client, waited: None });
+                self.fail(client);
+            }
+        }
+    }
+
+    /// The pooler forgets every place. A client that waited in one sees its attempt fail.
+    pub(super) fn forget_places(&mut self) {
         let waited = self.waited_so_far();
         let places = self.queue.forget();
         self.killed.clear();
         self.emit(Event::PlacesForgotten { places, waited });
-        if let Some(handshake) = &mut self.handshake {
-            handshake.forget();
-        }
         for client in 0..self.scenario.fleet.clients {
             let Client { phase, admitted, .. } = self.clients[client as usize];
             match phase {
                 Phase::Waiting => {
                     self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
-                    self.fail(client);
-                }
-                Phase::Connecting => {
-                    self.emit(Event::Dropped { client, waited: None });
                     self.fail(client);
                 }
                 Phase::Captive => self.fail(client),

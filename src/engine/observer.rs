@@ -63,7 +63,7 @@ pub enum Event {
         /// Since it asked.
         waited: Span,
     },
-    /// A disturbance cut an attempt off.
+    /// A disturbance, or a login that failed when no backend was left, cut an attempt off.
     Dropped {
         /// Who.
         client: u32,
@@ -75,7 +75,7 @@ pub enum Event {
         /// Since admission.
         waited: Span,
     },
-    /// A disturbance removed all places, dead or alive; the drops of the living follow.
+    /// A disturbance, or such a login, removed all places, dead or alive; the drops of the living follow.
     PlacesForgotten {
         /// How many there were.
         places: u32,

@@ -343,10 +343,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.serve();
     }
 
-    /// Logins end; those who wait are served, and more logins begin.
+    /// Logins end; those who wait are served, and more logins begin. If one fails and no backend is
+    /// connected, all who wait see their attempts fail (`kill_pool_logins` in PgBouncer).
     pub(super) fn log_in(&mut self) {
         while let Some(success) = self.backends.end_login(self.now, self.orphans) {
             self.emit(if success { Event::LoggedIn } else { Event::LoginFailed });
+            if !success && self.backends.connected() == 0 {
+                self.forget_places();
+            }
         }
         self.serve();
     }

@@ -25,7 +25,7 @@ pub struct Counts {
     pub pool_timed_out: u64,
     /// Attempts abandoned.
     pub abandoned: u64,
-    /// Attempts cut off by a disturbance.
+    /// Attempts cut off by a disturbance, or by a login that failed when no backend was left.
     pub dropped: u64,
     /// Those of them that held a place.
     pub dropped_waiting: u64,
