@@ -220,3 +220,35 @@ fn whoever_waits_when_no_backend_is_left_and_none_can_log_in_fails_at_once() {
     assert_eq!(dropped, waiting);
     assert!(!waiting.is_empty() && waiting.len() < places as usize, "the living and the dead");
 }
+
+/// The handshake takes 25 ms for each of the two, so the second one's patience and connect timeout both end
+/// at 550 ms.
+#[test]
+fn a_client_that_stays_gives_up_once_even_when_its_connect_timeout_falls_on_the_same_instant() {
+    let events = events(
+        &written(
+            "title = 'same instant'
+             [run]
+             duration = '5s'
+             [fleet]
+             clients = 2
+             [pooler]
+             pool_size = 1
+             handshake = { rate = '40/s', count = 'authentication' }
+             [database]
+             claim = '1m'
+             [policy.tested]
+             connect_timeout = '550ms'
+             patience = '500ms'
+             leave = 'stays'
+             poll = ['1m']",
+        ),
+        0,
+    );
+    let abandoned: Vec<SimTime> = events
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::Abandoned { .. }))
+        .map(|&(now, _)| now)
+        .collect();
+    assert_eq!(abandoned, [SimTime::from_ticks(550_000)]);
+}

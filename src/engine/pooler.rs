@@ -165,7 +165,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn abandon(&mut self, client: u32) {
         let waited = self.now.since(self.clients[client as usize].admitted);
         if self.policy(client).leave == Leave::Stays {
-            self.clients[client as usize].phase = Phase::Captive;
+            let state = &mut self.clients[client as usize];
+            state.phase = Phase::Captive;
+            state.timer = super::key::NEVER;
             return self.emit(Event::Abandoned { client, waited });
         }
         self.leave_place(waited);
