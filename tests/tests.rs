@@ -8,6 +8,7 @@ mod determinism;
 mod incident;
 mod laws;
 mod layers;
+mod measured;
 mod outcomes;
 mod readme;
 mod real_pooler;
