@@ -165,9 +165,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn abandon(&mut self, client: u32) {
         let waited = self.now.since(self.clients[client as usize].admitted);
         if self.policy(client).leave == Leave::Stays {
-            let state = &mut self.clients[client as usize];
-            state.phase = Phase::Captive;
-            state.timer = super::key::NEVER;
+            self.clients[client as usize].phase = Phase::Captive;
             return self.emit(Event::Abandoned { client, waited });
         }
         self.leave_place(waited);
