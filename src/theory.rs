@@ -1,7 +1,7 @@
 //! Closed forms: what a scenario's figures say before anything is played.
 
 use crate::policy::{Policy, StartUp};
-use crate::scenario::{Candidate, Mode, Scenario};
+use crate::scenario::{Candidate, Demand, Mode, Scenario};
 use crate::units::Span;
 
 /// Most steps of a schedule that are looked at within a start-up window.
@@ -39,6 +39,15 @@ pub fn throughput(scenario: &Scenario, active: u32) -> f64 {
 /// The most that any number of active backends within the pool completes.
 pub fn best_throughput(scenario: &Scenario) -> f64 {
     (1..=scenario.pooler.pool_size).map(|n| throughput(scenario, n)).fold(0.0, f64::max)
+}
+
+/// What the background load asks of the database, as a share of the most that it ever completes.
+pub fn background_utilisation(scenario: &Scenario) -> f64 {
+    let asked = scenario.background.as_ref().map_or(0.0, |background| {
+        background.rate * background.claims.iter().map(Demand::mean_secs).sum::<f64>()
+    });
+    let speed = |n| f64::from(n) * scenario.database.contention.speed(n);
+    asked / (1..=scenario.pooler.pool_size).map(speed).fold(0.0, f64::max)
 }
 
 /// Polls that a client begins within the spread of its own start-up: 1 if its first interval is longer.

@@ -182,6 +182,17 @@ fn contradictions_of_pooler_database_and_disturbances_are_refused() {
     refused(pooler, &more, "no pooler preset", "did you mean `pgbouncer@1.25`?");
     refused("kept = { demand", "kept = \"login\" }\n#", "logins take no time", "[pooler.logins]");
     refused(pooler, &with("mode = \"statement\""), "is no choice", "transaction, session");
+    let api = with("[background]\nrate = \"5/s\"");
+    refused(pooler, &api, "[background] needs one of `claim`", "claim = \"170ms\"");
+    let api = with("[background]\nrate = \"5\"\nclaim = \"1ms\"");
+    refused(pooler, &api, "`5` is no rate", "900/s");
+    let api = with("[background]\nrate = \"5/s\"\nclaim = \"1ms\"\nserver = { poll = [\"1s\"] }");
+    refused(pooler, &api, "unknown key `poll` in `server`", "known keys are: connect_timeout");
+    let own = "patience = \"2s\"\nbackground = { retry_after = \"1s\" }";
+    refused("patience = \"2s\"", own, "no background load to handle", "add [background]");
+    let restart = "restart = { clients = 1.0, over = \"200ms\", database = true }";
+    let burst = "burst = { factor = 5, over = \"1m\" }";
+    refused(restart, burst, "no load to burst", "add [background]");
     let pool = |table| format!("patience = \"2s\"\nclient_pool = {table}");
     refused("patience = \"2s\"", &pool("{ clients = 9 }"), "connections", "connections = 2");
     let none = pool("{ clients = 9, connections = 0 }");

@@ -205,6 +205,9 @@ fn check_says_what_may_surprise() {
     assert!(check(&["check", "steady-state"]).contains("Nothing about it stands out."));
     let saturated = check(&["check", "steady-state", "--set", "pooler.pool_size=60"]);
     assert!(saturated.contains("saturated at rest"), "{saturated}");
+    let api = check(&["check", "api-burst", "--set", "background.rate=800/s"]);
+    assert!(api.contains("takes 40 % of what is completed at best"), "{api}");
+    assert!(api.contains("nobody-retries: 1.05"), "{api}");
     let sessions = ["pooler.mode=session", "fleet.transactions_per_poll=2"];
     let sessions = check(&["check", "steady-state", "--set", sessions[0], "--set", sessions[1]]);
     assert!(sessions.contains("360 ms at best, and 368 backends"), "{sessions}");

@@ -6,13 +6,14 @@ use proptest::prelude::*;
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
 use herdsim::policy::{
-    Acquire, After, BootCheck, Cadence, ClientPool, Growth, HotLoop, Interval, Leave, LoopRule,
-    LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
+    Acquire, After, BootCheck, Cadence, ClientPool, Growth, Handling, HotLoop, Interval, Leave,
+    LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop,
+    Supervisor,
 };
 use herdsim::scenario::{
-    Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
-    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
-    Run, Scenario,
+    Action, Background, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand,
+    Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part,
+    Pooler, Reserve, Run, Scenario,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 use herdsim::{engine, sweep};
@@ -125,6 +126,7 @@ fn disturbance() -> impl Strategy<Value = Disturbance> {
     let action = prop_oneof![
         2 => restart,
         1 => (1.0..20.0f64, span(8_000)).prop_map(|(factor, over)| Action::Slow { factor, over }),
+        1 => (0.2..20.0f64, span(8_000)).prop_map(|(factor, over)| Action::Burst { factor, over }),
         1 => (span(5_000), failure).prop_map(|(over, failure)| Action::Outage { over, failure }),
     ];
     (1..40_000u64, action)
@@ -192,6 +194,24 @@ fn pooler() -> impl Strategy<Value = Pooler> {
     )
 }
 
+fn handling() -> impl Strategy<Value = Handling> {
+    let client = prop_oneof![
+        Just(Acquire::Once),
+        (pipeline(), 1..4u32).prop_map(|(delay, attempts)| {
+            let stop = Stop { attempts: Some(attempts), elapsed: None };
+            Acquire::Retry(Retry { delay, stop })
+        }),
+    ];
+    let server = policy().prop_map(|policy| Policy { client_pool: None, ..policy });
+    (server, prop::option::of(span(2_000)), client)
+        .prop_map(|(server, retry_after, client)| Handling { server, retry_after, client })
+}
+
+fn background() -> impl Strategy<Value = Background> {
+    (0.5..60.0f64, prop::collection::vec(demand(), 1..3), 1..200u32)
+        .prop_map(|(rate, claims, at_once)| Background { rate, claims, at_once })
+}
+
 prop_compose! {
     fn scenario()(
         clients in 1..80u32,
@@ -213,9 +233,11 @@ prop_compose! {
         ],
         mut disturbances in prop::collection::vec(disturbance(), 0..4),
         policies in prop::collection::vec(policy(), 1..3),
+        background in prop::option::of((background(), handling())),
         seed in any::<u64>(),
     ) -> Scenario {
         disturbances.sort_by_key(|disturbance| disturbance.at);
+        let (background, handling) = background.unzip();
         let share = Ratio::new(1.0 / policies.len() as f64).unwrap();
         let parts = policies.into_iter().map(|policy| Part { share, policy }).collect();
         Scenario {
@@ -230,9 +252,10 @@ prop_compose! {
             fleet: Fleet { clients, transactions_per_poll, round_trip, initial },
             pooler,
             database: Database { claims, contention, attempt_cost },
+            background,
             disturbances,
             drain: DrainRule { wait: Span::from_millis(500), hold: Span::from_secs(5) },
-            policies: vec![Candidate { name: "random".to_owned(), parts }],
+            policies: vec![Candidate { name: "random".to_owned(), parts, handling }],
         }
     }
 }

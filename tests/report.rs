@@ -196,11 +196,11 @@ sample: Nothing happens
   11 543 clients · pool 368 · claim 170 ms exponential · max_client_conn 9 000
   1 replicate × 2 policies · seed 7 · 32m simulated · 2m warm-up
 
-          mean    peak     p99     peak                            wait
-policy  active  active  active  clients  refused  ampl.  wasted     p99
-───────────────────────────────────────────────────────────────────────
-a         40.5     368     368    9 000   2.37 M  22.1×    99 %  2.0 ms
-b         40.5     368     368    9 000   2.37 M  22.1×    99 %  2.0 ms
+          mean    peak     p99     peak                            wait    wait
+policy  active  active  active  clients  refused  ampl.  wasted    mean     p99
+───────────────────────────────────────────────────────────────────────────────
+a         40.5     368     368    9 000   2.37 M  22.1×    99 %  0.5 ms  2.0 ms
+b         40.5     368     368    9 000   2.37 M  22.1×    99 %  0.5 ms  2.0 ms
 
 active backends, 0 – 32m, 368 = full
   a  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁

@@ -77,12 +77,14 @@ pub fn steady(policies: &[&str]) -> Results {
             contention: Contention::None,
             attempt_cost: None,
         },
+        background: None,
         disturbances: Vec::new(),
         drain: DrainRule::default(),
         policies: policies
             .iter()
             .map(|name| Candidate {
                 name: name.to_string(),
+                handling: None,
                 parts: vec![Part { share: Ratio::ONE, policy: policy.clone() }],
             })
             .collect(),
@@ -131,6 +133,7 @@ fn value(metric: Metric) -> Value {
         Metric::SvActiveMean => Value::Number(40.5),
         Metric::SvActiveMax | Metric::SvActiveP99 => Value::Number(368.0),
         Metric::ClientsMax => Value::Number(9_000.0),
+        Metric::WaitMean => Value::Number(0.5),
         Metric::WaitP99 => Value::Number(2.0),
         Metric::TimeToDrain | Metric::DrainedShare | Metric::Served50 | Metric::Served99 => {
             Value::Absent

@@ -1,5 +1,6 @@
 //! One integration binary, a module per subject.
 
+mod background;
 mod bad_input;
 mod cli;
 mod client_rules;

@@ -52,6 +52,12 @@ fn text(scenario: &Scenario) -> String {
             if loads.len() == 1 { String::new() } else { format!(" ({})", names.join(", ")) };
         text.push_str(&paragraph("", &format!("Asked for at rest: {load}{whose}."), WIDTH));
     }
+    let requests = theory::background_utilisation(scenario);
+    if requests > 0.0 {
+        let share = 100.0 * requests;
+        let _ =
+            writeln!(text, "The background load takes {share:.0} % of what is completed at best.");
+    }
     let surprises = surprises(scenario);
     if surprises.is_empty() {
         text.push_str("\nNothing about it stands out.\n");
@@ -99,10 +105,11 @@ fn overload(scenario: &Scenario, candidate: &Candidate) -> Option<String> {
     let load = theory::offered_load(scenario, candidate);
     let best = theory::best_throughput(scenario);
     let full = theory::throughput(scenario, scenario.pooler.pool_size);
-    if load > best {
-        return Some(
-            "more is asked for than the database ever completes: saturated at rest.".into(),
-        );
+    let asked = load / best + theory::background_utilisation(scenario);
+    if asked > 1.0 {
+        return Some(format!(
+            "{asked:.2} times as much is asked for as the database ever completes: saturated at rest."
+        ));
     }
     (load > full).then(|| {
         "less is completed with a full pool than is asked for at rest: whatever fills the pool, the \

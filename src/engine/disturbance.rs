@@ -85,7 +85,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Puts into force what lasts at this instant.
     fn apply_lasting(&mut self) {
-        let mut slowdown = 1.0;
+        let (mut slowdown, mut load) = (1.0, 1.0);
         self.moments.refusing = None;
         for disturbance in &self.scenario.disturbances {
             let action = disturbance.action;
@@ -94,6 +94,7 @@ impl<O: Observer> Simulation<'_, O> {
             }
             match action {
                 Action::Slow { factor, .. } => slowdown *= factor,
+                Action::Burst { factor, .. } => load *= factor,
                 Action::Outage { failure: Failure::Hanging, .. } => {
                     slowdown = f64::INFINITY;
                 }
@@ -104,6 +105,9 @@ impl<O: Observer> Simulation<'_, O> {
             }
         }
         self.database.slow_down(self.now, slowdown);
+        if let Some(guests) = &mut self.guests {
+            guests.change_rate(self.now, load);
+        }
     }
 
     /// Cuts off the running claims of the first `restarting` clients: the database drops them, or they
@@ -161,7 +165,7 @@ impl<O: Observer> Simulation<'_, O> {
         if let Some(handshake) = &mut self.handshake {
             handshake.forget();
         }
-        for client in 0..self.scenario.fleet.clients {
+        for client in 0..self.clients.len() as u32 {
             if self.clients[client as usize].phase == Phase::Connecting {
                 self.emit(Event::Dropped { client, waited: None });
                 self.fail(client);
@@ -175,7 +179,7 @@ impl<O: Observer> Simulation<'_, O> {
         let places = self.queue.forget();
         self.killed.clear();
         self.emit(Event::PlacesForgotten { places, waited });
-        for client in 0..self.scenario.fleet.clients {
+        for client in 0..self.clients.len() as u32 {
             let Client { phase, admitted, .. } = self.clients[client as usize];
             match phase {
                 Phase::Waiting => {

@@ -72,7 +72,11 @@ mod tests {
             share: Ratio::new(share).unwrap(),
             policy: Policy::polling(Pipeline::constant(Span::from_secs(1))),
         };
-        let candidate = Candidate { name: "mixed".into(), parts: vec![part(0.968), part(0.032)] };
+        let candidate = Candidate {
+            name: "mixed".into(),
+            parts: vec![part(0.968), part(0.032)],
+            handling: None,
+        };
         let parts = Parts::new(&candidate, 11_543);
         for k in [100, 1_000, 11_543] {
             let second = parts.members[..k].iter().filter(|(part, _)| *part == 1).count();

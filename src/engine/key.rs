@@ -25,6 +25,8 @@ pub(super) enum Class {
     Alarm,
     /// An attempt reaches the pooler.
     Arrival,
+    /// A request of the background load comes in.
+    Supply,
 }
 
 const CLASS_BITS: u32 = 3;
@@ -75,7 +77,8 @@ impl Layout {
             3 => Class::Expiry,
             4 => Class::Handshake,
             5 => Class::Alarm,
-            _ => Class::Arrival,
+            6 => Class::Arrival,
+            _ => Class::Supply,
         }
     }
 

@@ -4,9 +4,10 @@
 //!
 //! 1. Every client gets its first timer: somewhere in its interval (warm) or after its start-up wait
 //!    (cold).
-//! 2. The loop takes the least of six keys: the calendar's (one timer per client: an attempt's arrival
+//! 2. The loop takes the least of seven keys: the calendar's (one timer per client: an attempt's arrival
 //!    or the end of patience), the database's next completion, the next login, the timeout of the
-//!    queue's head, the handshake station's, the next disturbance. Time only moves forward.
+//!    queue's head, the handshake station's, the next request, the next disturbance. Time only moves
+//!    forward.
 //! 3. At the end of the run the attempts under way are told to the observer as pending.
 //!
 //! ```text
@@ -21,12 +22,12 @@
 //! ## Order
 //!
 //! Events are ordered by (time, class, client), see `key`: at one instant disturbances come first,
-//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals. No order depends
+//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals, requests. No order depends
 //! on a hash, an address or a thread.
 //!
 //! ## What is left out
 //!
-//! Work items and other traffic: every poll finds an empty queue.
+//! Work items: every poll finds an empty queue.
 
 mod backends;
 mod client;
@@ -35,6 +36,7 @@ mod database;
 mod demand;
 mod disturbance;
 mod fleet;
+mod guest;
 mod handshake;
 mod heap;
 mod key;

@@ -182,6 +182,22 @@ pub enum Event {
         /// The disturbance's index in the scenario.
         index: usize,
     },
+    /// A request of the background load came in.
+    RequestCame {
+        /// Its slot behind the fleet's clients.
+        client: u32,
+    },
+    /// A request came in and found no room.
+    RequestTurnedAway,
+    /// A request was answered, or its client gave up.
+    RequestEnded {
+        /// Its slot.
+        client: u32,
+        /// When it had come.
+        came: SimTime,
+        /// Whether it was served.
+        good: bool,
+    },
     /// The run ended before this attempt did.
     Pending {
         /// Who.
@@ -189,6 +205,47 @@ pub enum Event {
         /// Since admission; `None` if it was still on its way.
         waited: Option<Span>,
     },
+}
+
+impl Event {
+    /// Who it is about: a client of the fleet, or a guest behind them.
+    #[inline(always)]
+    pub fn client(&self) -> Option<u32> {
+        match *self {
+            Event::Departed { client, .. }
+            | Event::Refused { client }
+            | Event::Admitted { client }
+            | Event::Granted { client, .. }
+            | Event::Abandoned { client, .. }
+            | Event::TimedOut { client, .. }
+            | Event::ConnectTimedOut { client }
+            | Event::PoolTimedOut { client, .. }
+            | Event::Dropped { client, .. }
+            | Event::DeadServed { client, .. }
+            | Event::DeadClosed { client, .. }
+            | Event::BackendLost { client }
+            | Event::Completed { client, .. }
+            | Event::Continued { client, .. }
+            | Event::SessionCut { client, .. }
+            | Event::ClaimDropped { client, .. }
+            | Event::ClaimOrphaned { client, .. }
+            | Event::PollEnded { client, .. }
+            | Event::Exited { client }
+            | Event::Restarted { client, .. }
+            | Event::RequestCame { client }
+            | Event::RequestEnded { client, .. }
+            | Event::Pending { client, .. } => Some(client),
+            Event::PlaceExpired { .. }
+            | Event::PlacesForgotten { .. }
+            | Event::PlaceGivenUp { .. }
+            | Event::PlaceSkipped { .. }
+            | Event::LoginBegan
+            | Event::LoggedIn
+            | Event::LoginFailed
+            | Event::RequestTurnedAway
+            | Event::Disturbed { .. } => None,
+        }
+    }
 }
 
 /// What an attempt is the beginning of.
@@ -232,6 +289,8 @@ pub struct End {
     pub served: u64,
     /// Backends linked to a client between two claims.
     pub linked: u32,
+    /// Requests of the background load under way.
+    pub requests: u32,
     /// Connections to the database, opened and closed.
     pub connections: Connections,
     /// Events handled.

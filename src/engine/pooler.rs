@@ -44,7 +44,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let Some(cost) = &self.scenario.database.attempt_cost else {
             return self.shake(client, attempt);
         };
-        let site = self.world.site(Purpose::AttemptCost, client, attempt.moment());
+        let site = self.site(Purpose::AttemptCost, client, attempt.moment());
         self.start_job(client, Work::Attempt(attempt), SimTime::ZERO, demand::sample(cost, site));
     }
 
@@ -123,7 +123,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             None => self.fail(client),
             Some(delay) => {
                 let moment = self.clients[client as usize].attempt.moment();
-                let site = self.world.site(Purpose::RefusalDelay, client, moment);
+                let site = self.site(Purpose::RefusalDelay, client, moment);
                 self.learn_refusal(client, demand::sample(delay, site));
             }
         }
@@ -281,8 +281,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The demand of a claim: the same whichever attempt gets it.
     #[inline]
     fn claim_demand(&self, client: u32, attempt: AttemptId) -> Span {
-        let site = self.world.site(Purpose::Demand, client, attempt.transaction_moment());
-        demand::sample(self.scenario.database.claim(attempt.transaction), site)
+        let site = self.site(Purpose::Demand, client, attempt.transaction_moment());
+        let law = match &self.guests {
+            Some(guests) if self.is_guest(client) => {
+                &guests.settings.claims[usize::from(attempt.transaction)]
+            }
+            _ => self.scenario.database.claim(attempt.transaction),
+        };
+        demand::sample(law, site)
     }
 
     fn serve_dead(&mut self, place: &Place, demand: &Demand, connected: SimTime) {

@@ -8,6 +8,7 @@ use super::client_pool::ClientPools;
 use super::database::{Database, Work};
 use super::disturbance::Moments;
 use super::fleet::Parts;
+use super::guest::Guests;
 use super::handshake::Handshake;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
@@ -28,6 +29,7 @@ pub(super) struct Simulation<'a, O> {
     pub(super) now: SimTime,
     pub(super) clients: Vec<Client>,
     pub(super) client_pools: ClientPools,
+    pub(super) guests: Option<Guests<'a>>,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
@@ -56,14 +58,19 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub fn new(scenario: &'a Scenario, policy: usize, replicate: u32, observer: O) -> Self {
         let fleet = &scenario.fleet;
         let parts = Parts::new(&scenario.policies[policy], fleet.clients);
-        let layout = Layout::new(fleet.clients);
+        let layout = Layout::new(scenario.places());
+        let world = World::new(scenario.run.seed, replicate);
+        let handling = scenario.policies[policy].handling.as_ref();
+        let guests = scenario.background.as_ref().zip(handling);
+        let guests = guests.map(|(settings, handling)| Guests::new(settings, handling, &world));
         let longest = scenario.run.duration + fleet.round_trip;
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
         let mut simulation = Simulation {
             scenario,
-            world: World::new(scenario.run.seed, replicate),
+            world,
+            guests,
             observer,
             now: SimTime::ZERO,
             clients: vec![Client::new(0); fleet.clients as usize],
@@ -97,11 +104,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         loop {
             let timer = self.calendar.peek().unwrap_or(NEVER);
             let handshake = self.handshake.as_ref().map_or(NEVER, Handshake::next);
+            let supply = self.guests.as_ref().map_or(NEVER, |guests| guests.next(self.layout));
             let key = timer
                 .min(self.database.next())
                 .min(self.queue.expiry())
                 .min(self.pool_wake)
                 .min(handshake)
+                .min(supply)
                 .min(self.moments.next());
             let time = self.layout.time(key);
             if key == NEVER || time >= end {
@@ -131,6 +140,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Class::Expiry => self.expire(),
                 Class::Login => self.log_in(),
                 Class::Handshake => self.shake_hands(),
+                Class::Supply => self.receive(),
                 Class::Disturbance => self.disturb(),
             }
         }
@@ -157,7 +167,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline]
     pub(super) fn policy(&self, client: u32) -> &'a Policy {
-        self.parts.policy(client)
+        match &self.guests {
+            Some(guests) if self.is_guest(client) => &guests.handling.server,
+            _ => self.parts.policy(client),
+        }
     }
 
     /// Sets a client's first timer.
@@ -200,16 +213,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The attempt of a client failed: its acquisition rule decides.
     pub(super) fn fail(&mut self, client: u32) {
         let policy = self.policy(client);
-        let state = &mut self.clients[client as usize];
+        let state = &self.clients[client as usize];
         let failed = state.attempt.attempt.saturating_add(1);
         if state.attempt.transaction == BOOT_CHECK {
             return self.fail_boot_check(client, failed);
         }
         let elapsed = self.now.since(state.acquisition_began);
-        let site = self.world.site(Purpose::RetryJitter, client, state.attempt.moment());
+        let moment = state.attempt.moment();
+        let site = self.site(Purpose::RetryJitter, client, moment);
         match policy.acquire.next(failed, elapsed, site) {
             Some(delay) => {
-                state.attempt.attempt = failed;
+                self.clients[client as usize].attempt.attempt = failed;
                 self.depart(client, delay);
             }
             None => self.end_poll(client, Outcome::Error),
@@ -240,6 +254,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// A poll came to its end: its outcome decides the sleep before the next.
     #[inline]
     pub(super) fn end_poll(&mut self, client: u32, outcome: Outcome) {
+        if self.is_guest(client) {
+            return self.end_request(client, outcome);
+        }
         let policy = self.policy(client);
         let state = &mut self.clients[client as usize];
         let began = state.poll_began;
@@ -405,13 +422,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn has_more_transactions(&self, client: u32) -> bool {
         let AttemptId { transaction, .. } = self.clients[client as usize].attempt;
-        let after = u16::from(transaction) + 1;
-        transaction != BOOT_CHECK && after < u16::from(self.scenario.fleet.transactions_per_poll)
+        let transactions = match &self.guests {
+            Some(guests) if self.is_guest(client) => guests.settings.claims.len(),
+            _ => usize::from(self.scenario.fleet.transactions_per_poll),
+        };
+        transaction != BOOT_CHECK && usize::from(transaction) + 1 < transactions
     }
 
     fn end(mut self, end: SimTime) -> End {
         self.now = end;
-        for client in 0..self.scenario.fleet.clients {
+        for client in 0..self.clients.len() as u32 {
             let Client { phase, admitted, .. } = self.clients[client as usize];
             if phase == Phase::Waiting {
                 self.emit(Event::Pending { client, waited: Some(end.since(admitted)) });
@@ -433,6 +453,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 .map(|since| end.since(since).ticks())
                 .sum(),
             linked: self.links.len() as u32,
+            requests: self.requests_under_way(),
             connections: self.backends.connections(),
             events: self.events,
         }

@@ -61,6 +61,14 @@ pub struct Counts {
     pub logins: u64,
     /// Logins that failed.
     pub logins_failed: u64,
+    /// Requests of the background load that came in.
+    pub requests: u64,
+    /// Requests that found no room.
+    pub requests_turned_away: u64,
+    /// Requests served.
+    pub requests_served: u64,
+    /// Requests whose client gave up.
+    pub requests_failed: u64,
     /// How long the places that have ended had waited, summed, in microseconds.
     pub waited: u64,
     /// How long the claims that have ended had run, and backends been linked between those of a
@@ -145,6 +153,11 @@ impl Counts {
                 self.orphaned_claims += 1;
                 self.run += service.ticks();
             }
+            Event::RequestCame { .. } => self.requests += 1,
+            Event::RequestTurnedAway => self.requests_turned_away += 1,
+            Event::RequestEnded { good, .. } => {
+                *if good { &mut self.requests_served } else { &mut self.requests_failed } += 1;
+            }
             Event::PollEnded { .. }
             | Event::Disturbed { .. }
             | Event::Restarted { .. }
@@ -153,39 +166,43 @@ impl Counts {
         }
     }
 
-    /// What has happened since `earlier`.
-    pub fn since(&self, earlier: &Counts) -> Counts {
+    /// What is left without a part of them: what came earlier, or happened to others.
+    pub fn without(&self, part: &Counts) -> Counts {
         Counts {
-            polls: self.polls - earlier.polls,
-            acquisitions: self.acquisitions - earlier.acquisitions,
-            attempts: self.attempts - earlier.attempts,
-            refused: self.refused - earlier.refused,
-            admitted: self.admitted - earlier.admitted,
-            served: self.served - earlier.served,
-            timed_out: self.timed_out - earlier.timed_out,
-            connect_timed_out: self.connect_timed_out - earlier.connect_timed_out,
-            pool_timed_out: self.pool_timed_out - earlier.pool_timed_out,
-            abandoned: self.abandoned - earlier.abandoned,
-            dropped: self.dropped - earlier.dropped,
-            dropped_waiting: self.dropped_waiting - earlier.dropped_waiting,
-            pending: self.pending - earlier.pending,
-            pending_waiting: self.pending_waiting - earlier.pending_waiting,
-            continued: self.continued - earlier.continued,
-            dead_served: self.dead_served - earlier.dead_served,
-            places_expired: self.places_expired - earlier.places_expired,
-            places_forgotten: self.places_forgotten - earlier.places_forgotten,
-            good_claims: self.good_claims - earlier.good_claims,
-            wasted_claims: self.wasted_claims - earlier.wasted_claims,
-            dropped_claims: self.dropped_claims - earlier.dropped_claims,
-            orphaned_claims: self.orphaned_claims - earlier.orphaned_claims,
-            places_skipped: self.places_skipped - earlier.places_skipped,
-            places_given_up: self.places_given_up - earlier.places_given_up,
-            dead_closed: self.dead_closed - earlier.dead_closed,
-            backends_lost: self.backends_lost - earlier.backends_lost,
-            logins: self.logins - earlier.logins,
-            logins_failed: self.logins_failed - earlier.logins_failed,
-            waited: self.waited - earlier.waited,
-            run: self.run - earlier.run,
+            polls: self.polls - part.polls,
+            acquisitions: self.acquisitions - part.acquisitions,
+            attempts: self.attempts - part.attempts,
+            refused: self.refused - part.refused,
+            admitted: self.admitted - part.admitted,
+            served: self.served - part.served,
+            timed_out: self.timed_out - part.timed_out,
+            connect_timed_out: self.connect_timed_out - part.connect_timed_out,
+            pool_timed_out: self.pool_timed_out - part.pool_timed_out,
+            abandoned: self.abandoned - part.abandoned,
+            dropped: self.dropped - part.dropped,
+            dropped_waiting: self.dropped_waiting - part.dropped_waiting,
+            pending: self.pending - part.pending,
+            pending_waiting: self.pending_waiting - part.pending_waiting,
+            continued: self.continued - part.continued,
+            dead_served: self.dead_served - part.dead_served,
+            places_expired: self.places_expired - part.places_expired,
+            places_forgotten: self.places_forgotten - part.places_forgotten,
+            good_claims: self.good_claims - part.good_claims,
+            wasted_claims: self.wasted_claims - part.wasted_claims,
+            dropped_claims: self.dropped_claims - part.dropped_claims,
+            orphaned_claims: self.orphaned_claims - part.orphaned_claims,
+            places_skipped: self.places_skipped - part.places_skipped,
+            places_given_up: self.places_given_up - part.places_given_up,
+            dead_closed: self.dead_closed - part.dead_closed,
+            backends_lost: self.backends_lost - part.backends_lost,
+            logins: self.logins - part.logins,
+            logins_failed: self.logins_failed - part.logins_failed,
+            requests: self.requests - part.requests,
+            requests_turned_away: self.requests_turned_away - part.requests_turned_away,
+            requests_served: self.requests_served - part.requests_served,
+            requests_failed: self.requests_failed - part.requests_failed,
+            waited: self.waited - part.waited,
+            run: self.run - part.run,
         }
     }
 }

@@ -22,6 +22,10 @@ pub enum LatencyKind {
     ResponseGood,
     /// Start of a poll to its failure.
     ResponseError,
+    /// Arrival of a request of the background load to its answer.
+    RequestGood,
+    /// Arrival of a request to its client's giving up.
+    RequestError,
 }
 
 /// The quantiles of `latency.csv`.
@@ -33,11 +37,13 @@ pub struct Latencies {
     kinds: Vec<Histogram<u64>>,
     /// The longest of each kind, exactly.
     longest: Vec<Span>,
+    /// All of each kind, summed, exactly.
+    sums: Vec<u128>,
 }
 
 impl LatencyKind {
     /// All kinds, in the order of `latency.csv`.
-    pub const ALL: [LatencyKind; 7] = [
+    pub const ALL: [LatencyKind; 9] = [
         LatencyKind::Wait,
         LatencyKind::WaitAbandoned,
         LatencyKind::WaitTimedOut,
@@ -45,6 +51,8 @@ impl LatencyKind {
         LatencyKind::ServiceWasted,
         LatencyKind::ResponseGood,
         LatencyKind::ResponseError,
+        LatencyKind::RequestGood,
+        LatencyKind::RequestError,
     ];
 
     /// The name in `latency.csv`.
@@ -57,6 +65,8 @@ impl LatencyKind {
             LatencyKind::ServiceWasted => "service_wasted",
             LatencyKind::ResponseGood => "response_good",
             LatencyKind::ResponseError => "response_error",
+            LatencyKind::RequestGood => "request_good",
+            LatencyKind::RequestError => "request_error",
         }
     }
 }
@@ -67,7 +77,11 @@ impl Latencies {
         const DIGITS: u8 = 3;
         let histogram = Histogram::new(DIGITS).expect("three digits are within 0..=5");
         let kinds = LatencyKind::ALL.len();
-        Latencies { kinds: vec![histogram; kinds], longest: vec![Span::ZERO; kinds] }
+        Latencies {
+            kinds: vec![histogram; kinds],
+            longest: vec![Span::ZERO; kinds],
+            sums: vec![0; kinds],
+        }
     }
 
     /// Records one observation.
@@ -78,6 +92,7 @@ impl Latencies {
             .expect("the histogram grows to any simulated span");
         let longest = &mut self.longest[kind as usize];
         *longest = span.max(*longest);
+        self.sums[kind as usize] += u128::from(span.ticks());
     }
 
     /// The value not exceeded by a share `q` of the observations; `None` without any.
@@ -85,6 +100,13 @@ impl Latencies {
         let histogram = &self.kinds[kind as usize];
         let value = || Span::from_ticks(histogram.value_at_quantile(q));
         (!histogram.is_empty()).then(|| value().min(self.longest[kind as usize]))
+    }
+
+    /// The mean of `kind` in milliseconds; `None` without observations.
+    pub fn mean_ms(&self, kind: LatencyKind) -> Option<f64> {
+        let observations = self.count(kind);
+        let sum = self.sums[kind as usize] as f64 / 1e3;
+        (observations > 0).then(|| sum / observations as f64)
     }
 
     /// Observations of `kind`.
@@ -99,6 +121,9 @@ impl Latencies {
         }
         for (longest, other) in self.longest.iter_mut().zip(&other.longest) {
             *longest = (*longest).max(*other);
+        }
+        for (sum, other) in self.sums.iter_mut().zip(&other.sums) {
+            *sum += other;
         }
     }
 }

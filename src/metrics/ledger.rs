@@ -8,6 +8,7 @@
 //!                 = good + wasted + dropped + orphaned + running
 //! dead places     = served + closed for + skipped + expired + forgotten + given up + still there
 //! connections     : opened = closed + open
+//! requests        = served + failed + under way
 //! ```
 //!
 //! An attempt and its place are counted once, at their first end; *served* is granted while the client
@@ -56,6 +57,8 @@ pub fn check(counts: &Counts, areas: Areas, end: &End) {
         let open = u64::from(end.gauges.connected);
         line("connections", connections.opened, connections.closed + open);
     }
+    let ended = c.requests_served + c.requests_failed;
+    line("requests", c.requests, ended + u64::from(end.requests));
     line("time in the queue", areas.waiting, c.waited + end.waited);
     line("time at work", areas.active, c.run + end.served);
 }
@@ -71,7 +74,16 @@ mod tests {
     fn end(good: u32, wasted: u32, waiting: u32) -> End {
         let gauges = Gauges { good, wasted, waiting, connected: 2, ..Gauges::default() };
         let connections = Connections { opened: 5, closed: 3 };
-        End { at: SimTime::ZERO, gauges, waited: 20, served: 10, linked: 0, connections, events: 0 }
+        End {
+            at: SimTime::ZERO,
+            gauges,
+            waited: 20,
+            served: 10,
+            linked: 0,
+            requests: 0,
+            connections,
+            events: 0,
+        }
     }
 
     fn counts() -> Counts {

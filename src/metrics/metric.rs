@@ -94,7 +94,9 @@ metrics! {
     SvActiveMax = "sv_active_max", "backends", Mean;
     /// Client connections, dead places included: the highest level.
     ClientsMax = "clients_max", "clients", Mean;
-    /// Wait of granted attempts, from admission to the grant: median.
+    /// Wait of granted attempts, from admission to the grant: mean.
+    WaitMean = "wait_mean_ms", "ms", Mean;
+    /// Wait of granted attempts: median.
     WaitP50 = "wait_p50_ms", "ms", Mean;
     /// Wait of granted attempts: 99 % quantile.
     WaitP99 = "wait_p99_ms", "ms", Mean;
@@ -122,6 +124,16 @@ metrics! {
     SvLoginMax = "sv_login_max", "backends", Mean;
     /// Time for which places waited while fewer than `pool_size` backends were connected.
     SvShort = "sv_short_s", "s", Mean;
+    /// Requests of the background load that came, those turned away included.
+    Requests = "requests", "count", Mean;
+    /// Requests served per request that came.
+    RequestsServed = "requests_served_share", "ratio", Mean;
+    /// Attempts at the pooler per request, of the server and of its client together.
+    RequestAmplification = "request_amplification", "ratio", Mean;
+    /// From a request's arrival to its answer, served ones only: median.
+    RequestP50 = "request_p50_ms", "ms", Mean;
+    /// From a request's arrival to its answer, served ones only: 99 % quantile.
+    RequestP99 = "request_p99_ms", "ms", Mean;
     /// Most active backends after the first trigger's drain.
     LaterPeak = "later_peak", "backends", Mean;
     /// Variance / mean of poll starts per second (per bucket in a long run); 1 is Poisson.

@@ -8,8 +8,10 @@ use crate::units::Span;
 /// The record of one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitRecord {
-    /// Counts of the measured window, each event at its own time.
+    /// Counts of the fleet in the measured window, each event at its own time.
     pub counts: Counts,
+    /// The same of the background load; `None` where there is none.
+    pub requests: Option<Counts>,
     /// Time spent at each number of active backends in the measured window.
     pub occupancy: Occupancy,
     /// Most client connections in the measured window.
@@ -50,14 +52,16 @@ impl UnitRecord {
             (false, Some(span)) => Value::Number(span.as_secs_f64()),
         };
         let drain = self.drains.first().and_then(|drain| drain.after);
+        let requests = self.requests.as_ref();
+        let came = |r: &Counts| r.requests + r.requests_turned_away;
+        let share = |pair: Option<(u64, u64)>| {
+            number(pair.filter(|pair| pair.1 > 0).map(|(part, whole)| part as f64 / whole as f64))
+        };
         match metric {
             Metric::Polls => count(counts.polls),
             Metric::Acquisitions => count(counts.acquisitions),
             Metric::Attempts => count(counts.attempts),
-            Metric::Amplification => number(
-                (counts.acquisitions > 0)
-                    .then(|| counts.attempts as f64 / counts.acquisitions as f64),
-            ),
+            Metric::Amplification => share(Some((counts.attempts, counts.acquisitions))),
             Metric::Refused => count(counts.refused),
             Metric::TimedOut => count(counts.timed_out),
             Metric::ConnectTimedOut => count(counts.connect_timed_out),
@@ -78,6 +82,7 @@ impl UnitRecord {
             Metric::SvActiveP999 => level(active.quantile(0.999)),
             Metric::SvActiveMax => level(active.max()),
             Metric::ClientsMax => count(u64::from(self.clients_max)),
+            Metric::WaitMean => number(self.latencies.mean_ms(LatencyKind::Wait)),
             Metric::WaitP50 => wait(LatencyKind::Wait, 0.5),
             Metric::WaitP99 => wait(LatencyKind::Wait, 0.99),
             Metric::WaitAbandonedP50 => wait(LatencyKind::WaitAbandoned, 0.5),
@@ -93,6 +98,11 @@ impl UnitRecord {
             Metric::BackendsLost => count(counts.backends_lost),
             Metric::SvLoginMax => count(u64::from(self.sv_login_max)),
             Metric::SvShort => Value::Number(self.short.as_secs_f64()),
+            Metric::Requests => number(requests.map(|r| came(r) as f64)),
+            Metric::RequestsServed => share(requests.map(|r| (r.requests_served, came(r)))),
+            Metric::RequestAmplification => share(requests.map(|r| (r.attempts, came(r)))),
+            Metric::RequestP50 => wait(LatencyKind::RequestGood, 0.5),
+            Metric::RequestP99 => wait(LatencyKind::RequestGood, 0.99),
             Metric::LaterPeak => number(self.recurrence.later_peak.map(|peak| peak as f64)),
             Metric::Dispersion => number(self.recurrence.dispersion()),
             Metric::PhaseCoherence => number(self.recurrence.coherence.map(|r| r as f64 / 1e6)),

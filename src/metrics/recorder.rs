@@ -27,6 +27,10 @@ pub struct Recorder {
     counts: Counts,
     /// Over what came before the measured window.
     before: Counts,
+    /// The same two of guests alone, and where these begin behind the fleet.
+    guests: [Counts; 2],
+    first_guest: u32,
+    has_guests: bool,
     gauges: Gauges,
     all: Gauge,
     good: Gauge,
@@ -71,6 +75,9 @@ impl Recorder {
             end: SimTime::ZERO + scenario.run.duration,
             counts: Counts::default(),
             before: Counts::default(),
+            guests: [Counts::default(); 2],
+            first_guest: scenario.fleet.clients,
+            has_guests: scenario.background.is_some(),
             gauges: Gauges::default(),
             all: Gauge::new(most),
             good: Gauge::new(most),
@@ -121,8 +128,10 @@ impl Recorder {
         let drains = self.drain.finish(end.at);
         let drained = drains.first().and_then(|drain| Some(drain.at + drain.after?));
         let recurrence = Recurrence::read(&mut self.timeline, self.opens, drained, self.interval);
+        let guests = self.guests[0].without(&self.guests[1]);
         UnitRecord {
-            counts: self.counts.since(&self.before),
+            counts: self.counts.without(&self.before).without(&guests),
+            requests: self.has_guests.then_some(guests),
             recurrence,
             sv_login_max: self.sv_login_max,
             short: Span::from_ticks(self.short - self.short_before),
@@ -145,6 +154,7 @@ impl Recorder {
             if mark >= self.opens && !self.open {
                 self.open = true;
                 self.before = self.counts;
+                self.guests[1] = self.guests[0];
                 self.clients_max = self.gauges.clients();
                 self.sv_login_max = self.gauges.logging_in;
                 self.book_levels(mark);
@@ -229,6 +239,43 @@ impl Recorder {
         }
     }
 
+    fn is_of_guests(&self, event: &Event) -> bool {
+        match event {
+            Event::RequestTurnedAway => true,
+            event => event.client().is_some_and(|client| client >= self.first_guest),
+        }
+    }
+
+    /// Guests count apart; what they do to the pooler and to the fleet's rest counts with all.
+    fn on_guest(&mut self, now: SimTime, event: Event) {
+        self.guests[0].count(&event);
+        match event {
+            Event::Departed { at, .. } if self.open && at < self.opens => {
+                self.before.count(&event);
+                self.guests[1].count(&event);
+            }
+            Event::Refused { .. } => {
+                self.arrivals.count(now);
+                self.drain.failed(now);
+            }
+            Event::Admitted { .. } => self.arrivals.count(now),
+            Event::Granted { waited, .. } => self.drain.waited(now, waited),
+            Event::Abandoned { waited, .. } | Event::TimedOut { waited, .. } => {
+                self.drain.waited(now, waited);
+                self.drain.failed(now);
+            }
+            Event::ConnectTimedOut { .. } => self.drain.failed(now),
+            Event::RequestEnded { came, good, .. } => {
+                let kind = if good { LatencyKind::RequestGood } else { LatencyKind::RequestError };
+                self.time(kind, now.since(came));
+                self.present.requests_served += u64::from(good);
+                self.present.requests_failed += u64::from(!good);
+            }
+            Event::RequestTurnedAway => self.present.requests_failed += 1,
+            _ => {}
+        }
+    }
+
     #[inline]
     fn time(&mut self, kind: LatencyKind, span: Span) {
         if self.open {
@@ -244,6 +291,10 @@ impl Observer for Recorder {
             self.pass_marks(now);
         }
         self.counts.count(&event);
+        if self.has_guests && self.is_of_guests(&event) {
+            self.on_guest(now, event);
+            return self.take_gauges(now, gauges);
+        }
         match event {
             Event::Departed { at, begins, .. } => {
                 // Told late, counted when it was.
@@ -317,6 +368,9 @@ impl Observer for Recorder {
             | Event::PlacesForgotten { .. }
             | Event::LoginBegan
             | Event::LoginFailed
+            | Event::RequestCame { .. }
+            | Event::RequestEnded { .. }
+            | Event::RequestTurnedAway
             | Event::Exited { .. }
             | Event::Disturbed { .. } => {}
         }

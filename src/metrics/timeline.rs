@@ -23,6 +23,10 @@ pub struct Bucket {
     pub good: u64,
     /// Claims completed for nobody.
     pub wasted: u64,
+    /// Requests of the background load served.
+    pub requests_served: u64,
+    /// Requests failed or turned away.
+    pub requests_failed: u64,
     /// Backends that logged in.
     pub logins: u64,
     /// Backends closed because their client had left.
@@ -88,6 +92,8 @@ impl Timeline {
             sum.abandoned += bucket.abandoned;
             sum.good += bucket.good;
             sum.wasted += bucket.wasted;
+            sum.requests_served += bucket.requests_served;
+            sum.requests_failed += bucket.requests_failed;
             sum.logins += bucket.logins;
             sum.backends_lost += bucket.backends_lost;
             sum.sv_active_ticks += bucket.sv_active_ticks;

@@ -64,6 +64,13 @@ impl<W: Write> Observer for Trace<W> {
             Event::LoginBegan => ("login-began", None, String::new()),
             Event::LoggedIn => ("logged-in", None, String::new()),
             Event::LoginFailed => ("login-failed", None, String::new()),
+            Event::RequestCame { client } => ("request-came", Some(client), String::new()),
+            Event::RequestTurnedAway => ("request-turned-away", None, String::new()),
+            Event::RequestEnded { client, came, good } => {
+                let how = if good { "served" } else { "failed" };
+                let detail = format!("{how} response={:.6}", now.since(came).as_secs_f64());
+                ("request-ended", Some(client), detail)
+            }
             Event::Exited { client } => ("exited", Some(client), String::new()),
             Event::PlacesForgotten { places, .. } => {
                 ("places-forgotten", None, format!("places={places}"))

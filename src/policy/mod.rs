@@ -53,6 +53,17 @@ pub struct ClientPool {
     pub timeout: Span,
 }
 
+/// How the requests of the background load are handled.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Handling {
+    /// How the server that got a request acquires its backend; its poll schedule is not used.
+    pub server: Policy,
+    /// How long a client is told to wait whose request has failed; `None` is not told.
+    pub retry_after: Option<Span>,
+    /// Whether that client asks again: its delay is at least `retry_after`.
+    pub client: Acquire,
+}
+
 /// How a client leaves whose patience has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -39,9 +39,13 @@ pub enum Purpose {
     RefusalDelay,
     /// How long a backend's login takes; the client is the number of the login.
     Login,
+    /// How long until the next request of the background load; the client is the number of the request.
+    Request,
+    /// Jitter of an outer retry's delay.
+    OuterJitter,
 }
 
-const PURPOSES: usize = Purpose::Login as usize + 1;
+const PURPOSES: usize = Purpose::OuterJitter as usize + 1;
 
 /// One independent random world: a replicate of a seed.
 #[derive(Clone, Debug)]

@@ -34,6 +34,16 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
         }),
         column("wasted", ["", "wasted"], 4, &wasted),
     ];
+    if results.loaded.scenario.background.is_some() {
+        columns.push(column("requests served", ["requests", "served"], 10, &|policy| {
+            let served = policy.estimate(Metric::RequestsServed).estimate;
+            Piece::new(served.map_or(ABSENT.to_owned(), percent))
+        }));
+        columns.push(column("request amplification", ["request", "ampl."], 6, &|policy| {
+            let estimate = policy.estimate(Metric::RequestAmplification).estimate;
+            Piece::new(estimate.map_or(ABSENT.to_owned(), factor))
+        }));
+    }
     if trigger_to_end(results).is_some() {
         columns.push(column("time to drain", ["time to", "drain"], 9, &|policy| {
             timed(results, policy, Metric::TimeToDrain)
@@ -44,6 +54,10 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
     } else {
         let mean = column("mean active", ["mean", "active"], 8, &counted(Metric::SvActiveMean));
         columns.insert(1, mean);
+        columns.push(column("mean wait", ["wait", "mean"], 7, &|policy| {
+            let millis = policy.estimate(Metric::WaitMean).estimate;
+            Piece::new(millis.map_or(ABSENT.to_owned(), |millis| span(millis / 1e3)))
+        }));
         columns.push(column("wait p99", ["wait", "p99"], 9, &|policy| {
             let millis = policy.estimate(Metric::WaitP99).estimate;
             Piece::new(millis.map_or(ABSENT.to_owned(), |millis| span(millis / 1e3)))

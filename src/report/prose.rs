@@ -30,6 +30,10 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
     if let Some(limit) = scenario.pooler.max_client_conn {
         system.push(format!("max_client_conn {}", count(f64::from(limit))));
     }
+    if let Some(background) = &scenario.background {
+        let (rate, claim) = (count(background.rate), demand(&background.claims[0]));
+        system.push(format!("{rate} requests/s, claim {claim}"));
+    }
     let run = &scenario.run;
     let plural = |n: usize, one: &str, many: &str| {
         format!("{} {}", count(n as f64), if n == 1 { one } else { many })
@@ -59,6 +63,10 @@ pub(super) fn disturbance(disturbance: &Disturbance) -> String {
             let over = span(over.as_secs_f64());
             let database = if database.is_some() { ", and the database with them" } else { "" };
             format!("at {at} {who} within {over}{database}")
+        }
+        Action::Burst { factor, over } => {
+            let over = span(over.as_secs_f64());
+            format!("at {at} {}× as many requests for {over}", count(factor))
         }
         Action::Slow { factor, over } => {
             let over = span(over.as_secs_f64());

@@ -19,6 +19,7 @@ macro_rules! embedded {
 }
 
 const BUILTINS: &[Builtin] = embedded![
+    "api-burst",
     "crash-loop",
     "deriver-restart",
     "pgbouncer-login-storm",

@@ -26,9 +26,9 @@ use std::path::Path;
 pub use builtin::{Builtin, builtins};
 pub use diagnostic::{Place, Problem, ScenarioError};
 pub use model::{
-    Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
-    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
-    Run, Scenario, longest_run,
+    Action, Background, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand,
+    Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part,
+    Pooler, Reserve, Run, Scenario, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::policy::Policy;
+use crate::policy::{Handling, Policy};
 use crate::units::{Ratio, SimTime, Span};
 
 /// A system and the policies to be compared on it.
@@ -20,6 +20,8 @@ pub struct Scenario {
     pub pooler: Pooler,
     /// What executes claims.
     pub database: Database,
+    /// Who else uses the pool; `None` is nobody.
+    pub background: Option<Background>,
     /// What happens to the system, in order of time.
     pub disturbances: Vec<Disturbance>,
     /// When a fleet counts as drained.
@@ -35,6 +37,8 @@ pub struct Candidate {
     pub name: String,
     /// The parts of the fleet, one for a plain policy; their shares add up to 1.
     pub parts: Vec<Part>,
+    /// How the background load is handled under it; `None` where there is none.
+    pub handling: Option<Handling>,
 }
 
 /// A part of a fleet and what it follows.
@@ -83,6 +87,17 @@ pub enum Initial {
     },
     /// Every client starts at time 0, with its policy's start-up spread.
     Cold,
+}
+
+/// Requests of an API that come whether earlier ones are answered or not: an open loop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Background {
+    /// Requests a second, a Poisson process.
+    pub rate: f64,
+    /// The demand of each transaction of a request.
+    pub claims: Vec<Demand>,
+    /// Requests under way at most, those that wait to ask again included; one more is turned away.
+    pub at_once: u32,
 }
 
 /// What stands between clients and database.
@@ -319,6 +334,13 @@ pub enum Action {
         /// For how long.
         over: Span,
     },
+    /// More requests come than else.
+    Burst {
+        /// How many times as many.
+        factor: f64,
+        /// For how long.
+        over: Span,
+    },
     /// The database is out of order.
     Outage {
         /// For how long.
@@ -445,19 +467,26 @@ impl Action {
         match *self {
             Action::Restart { over, .. }
             | Action::Slow { over, .. }
+            | Action::Burst { over, .. }
             | Action::Outage { over, .. } => over,
         }
     }
 }
 
 impl Scenario {
+    /// Clients and guests at most: places in the engine's array.
+    pub fn places(&self) -> u32 {
+        let guests = self.background.as_ref().map_or(0, |background| background.at_once);
+        self.fleet.clients.saturating_add(guests)
+    }
+
     /// The time of the first disturbance, from which drain and service are counted.
     pub fn first_trigger(&self) -> Option<SimTime> {
         self.disturbances.first().map(|disturbance| disturbance.at)
     }
 }
 
-/// The longest run of so many clients: time in microseconds, a class of 3 bits and the client's number
+/// The longest run of so many clients and guests: time in microseconds, a class of 3 bits and the client's number
 /// share the 64 bits of an engine key.
 pub fn longest_run(clients: u32) -> Span {
     const CLASS_BITS: u32 = 3;

@@ -56,6 +56,10 @@ impl<'a> Fields<'a> {
         }
     }
 
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub fn entries(&self) -> &[&'a Entry] {
         &self.entries
     }
@@ -261,10 +265,15 @@ pub(super) fn span(node: &Node, problems: &mut Problems) -> Option<Span> {
 
 /// A rate, `"900/s"`, as the time that each takes.
 pub(super) fn rate(node: &Node, problems: &mut Problems) -> Option<Span> {
+    rate_per_second(node, problems).map(|rate| Span::from_ticks_f64(1e6 / rate))
+}
+
+/// A rate, `"900/s"`, as how many a second.
+pub(super) fn rate_per_second(node: &Node, problems: &mut Problems) -> Option<f64> {
     let written = text(node, problems)?;
     let number = written.strip_suffix("/s").and_then(|number| number.trim().parse::<f64>().ok());
     match number {
-        Some(rate) if (1e-3..=1e6).contains(&rate) => Some(Span::from_ticks_f64(1e6 / rate)),
+        Some(rate) if (1e-3..=1e6).contains(&rate) => Some(rate),
         Some(_) => {
             let help = "write a rate from 0.001/s to 1000000/s";
             problems.add("this rate is out of range", node.place.clone(), help);
@@ -290,6 +299,14 @@ pub(super) fn positive_span(node: &Node, problems: &mut Problems) -> Option<Span
         return None;
     }
     Some(span)
+}
+
+/// A duration longer than none, or `"never"`.
+pub(super) fn or_never(node: &Node, problems: &mut Problems) -> Option<Option<Span>> {
+    match &node.value {
+        Value::Text(text) if text == "never" => Some(None),
+        _ => positive_span(node, problems).map(Some),
+    }
 }
 
 /// The items of a list.

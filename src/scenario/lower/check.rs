@@ -2,7 +2,8 @@
 
 use super::super::diagnostic::{Place, Problems};
 use super::super::model::{
-    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Pooler, Run, longest_run,
+    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Pooler, Run, Scenario,
+    longest_run,
 };
 use super::super::tree::{Node, Value};
 use crate::policy::{Acquire, Policy, Sleep};
@@ -29,11 +30,12 @@ pub(super) fn times(run: &Run, root: &Node, problems: &mut Problems) {
 }
 
 /// The run's instants fit the engine's keys.
-pub(super) fn length(run: &Run, fleet: &Fleet, root: &Node, problems: &mut Problems) {
-    let longest = longest_run(fleet.clients);
-    if run.duration + fleet.round_trip > longest {
+pub(super) fn length(scenario: &Scenario, root: &Node, problems: &mut Problems) {
+    let (duration, places) = (scenario.run.duration, scenario.places());
+    let longest = longest_run(places);
+    if duration + scenario.fleet.round_trip > longest {
         problems.add(
-            format!("a run of {} is too long for {} clients", run.duration, fleet.clients),
+            format!("a run of {duration} is too long for {places} clients"),
             place(root, &["run", "duration"]),
             format!("time and client share 64 bits: at most {longest} here"),
         );
@@ -104,6 +106,15 @@ pub(super) fn logins(
     if disturbances.iter().any(waits) {
         let message = "the database takes logins again after a while, but logins take no time here";
         problems.add(message, place(root, &["disturbance"]), help);
+    }
+}
+
+/// A burst of requests needs requests.
+pub(super) fn bursts(scenario: &Scenario, root: &Node, problems: &mut Problems) {
+    let bursts = |disturbance: &Disturbance| matches!(disturbance.action, Action::Burst { .. });
+    if scenario.background.is_none() && scenario.disturbances.iter().any(bursts) {
+        let help = "add [background] with a rate and a claim";
+        problems.add("there is no load to burst", place(root, &["disturbance"]), help);
     }
 }
 

@@ -5,6 +5,36 @@ use super::super::model::Demand;
 use super::super::reader::{Choice, Fields, each, number, pair, span};
 use super::super::tree::Node;
 
+/// Transactions of a poll or a request.
+pub(super) const MOST_TRANSACTIONS: usize = 255;
+
+/// `claim`, or `claims` with one for each transaction.
+pub(super) fn claims(
+    fields: &mut Fields<'_>,
+    node: &Node,
+    problems: &mut Problems,
+) -> Option<Vec<Demand>> {
+    let claim = fields.optional("claim", problems, demand);
+    let claims = fields.optional("claims", problems, |node, problems| each(node, problems, demand));
+    match (claim?, claims?) {
+        (Some(claim), None) => Some(vec![claim]),
+        (None, Some(claims)) if (1..=MOST_TRANSACTIONS).contains(&claims.len()) => Some(claims),
+        (None, Some(claims)) if !claims.is_empty() => {
+            let message = format!("{} transactions are too many", claims.len());
+            let help = format!("list at most {MOST_TRANSACTIONS} demands");
+            problems.add(message, node.place.clone(), help);
+            None
+        }
+        _ => {
+            let help =
+                "write `claim = \"170ms\"`, or `claims = [ … ]` with one for each transaction";
+            let message = format!("{} needs one of `claim` and `claims`", fields.name());
+            problems.add(message, node.place.clone(), help);
+            None
+        }
+    }
+}
+
 pub(super) fn demand(node: &Node, problems: &mut Problems) -> Option<Demand> {
     let choice = Choice::of(node, problems)?;
     let Some(payload) = choice.payload else {

@@ -1,5 +1,6 @@
 //! From the tree to a checked [`Scenario`]: defaults, ranges, and what must fit together.
 
+mod background;
 mod check;
 mod demand;
 mod policy;
@@ -29,18 +30,17 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let fleet = fields.required("fleet", "[fleet]", problems, fleet);
     let pooler = fields.required("pooler", "[pooler]", problems, pooler::pooler);
     let database = fields.required("database", "[database]", problems, database);
+    let background = fields.optional("background", problems, background::background);
     let drain = fields.or("drain", DrainRule::default(), problems, drain);
     let disturbances = fields.or("disturbance", Vec::new(), problems, disturbances);
     let rules = fields.optional("loop", problems, policy::rules);
     let policies = fields.required("policy", "[policy.NAME]", problems, |node, problems| {
-        policy::policies(node, rules?, problems)
+        let handling = background.as_ref()?.as_ref().map(|(_, handling)| handling);
+        policy::policies(node, rules?, handling, problems)
     });
     fields.finish(problems);
     if let Some(run) = &run {
         check::times(run, root, problems);
-    }
-    if let (Some(run), Some(fleet)) = (&run, &fleet) {
-        check::length(run, fleet, root, problems);
     }
     if let (Some(pooler), Some(disturbances)) = (&pooler, &disturbances) {
         check::logins(pooler, disturbances, root, problems);
@@ -48,17 +48,21 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
         check::progress(fleet, policies, root, problems);
     }
-    Some(Scenario {
+    let scenario = Scenario {
         name: name.to_owned(),
         title: title?,
         run: run?,
         fleet: fleet?,
         pooler: pooler?,
         database: database?,
+        background: background?.map(|(load, _)| load),
         disturbances: disturbances?,
         drain: drain?,
         policies: policies?,
-    })
+    };
+    check::length(&scenario, root, problems);
+    check::bursts(&scenario, root, problems);
+    Some(scenario)
 }
 
 fn run(node: &Node, problems: &mut Problems) -> Option<Run> {
@@ -74,7 +78,12 @@ fn run(node: &Node, problems: &mut Problems) -> Option<Run> {
 fn fleet(node: &Node, problems: &mut Problems) -> Option<Fleet> {
     let mut fields = Fields::of("[fleet]", node, problems)?;
     let clients = fields.required("clients", "clients = 1_000", problems, count(1..=u32::MAX));
-    let transactions = fields.or("transactions_per_poll", 1, problems, count(1..=255));
+    let transactions = fields.or(
+        "transactions_per_poll",
+        1,
+        problems,
+        count(1..=demand::MOST_TRANSACTIONS as u32),
+    );
     let round_trip = fields.or("round_trip", Span::ZERO, problems, span);
     let initial = fields.or("initial", Initial::Cold, problems, initial);
     fields.finish(problems);
@@ -103,23 +112,11 @@ fn initial(node: &Node, problems: &mut Problems) -> Option<Initial> {
 
 fn database(node: &Node, problems: &mut Problems) -> Option<Database> {
     let mut fields = Fields::of("[database]", node, problems)?;
-    let claim = fields.optional("claim", problems, demand::demand);
-    let claims =
-        fields.optional("claims", problems, |node, problems| each(node, problems, demand::demand));
+    let claims = demand::claims(&mut fields, node, problems);
     let contention = fields.or("contention", Contention::None, problems, contention);
     let attempt_cost = fields.optional("attempt_cost", problems, demand::demand);
     fields.finish(problems);
-    let claims = match (claim?, claims?) {
-        (Some(claim), None) => vec![claim],
-        (None, Some(claims)) if !claims.is_empty() => claims,
-        _ => {
-            let help =
-                "write `claim = \"170ms\"`, or `claims = [ … ]` with one for each transaction";
-            problems.add("[database] needs one of `claim` and `claims`", node.place.clone(), help);
-            return None;
-        }
-    };
-    Some(Database { claims, contention: contention?, attempt_cost: attempt_cost? })
+    Some(Database { claims: claims?, contention: contention?, attempt_cost: attempt_cost? })
 }
 
 fn contention(node: &Node, problems: &mut Problems) -> Option<Contention> {
@@ -206,9 +203,10 @@ fn disturbance(node: &Node, problems: &mut Problems) -> Option<Disturbance> {
     let at = fields.required("at", "at = \"2m\"", problems, span);
     let restart = fields.optional("restart", problems, restart);
     let slow = fields.optional("slow", problems, slow);
+    let burst = fields.optional("burst", problems, burst);
     let outage = fields.optional("outage", problems, outage);
     fields.finish(problems);
-    let mut actions = [restart?, slow?, outage?].into_iter().flatten();
+    let mut actions = [restart?, slow?, burst?, outage?].into_iter().flatten();
     match (actions.next(), actions.next()) {
         (Some(action), None) => Some(Disturbance { at: SimTime::ZERO + at?, action }),
         (None, _) => {
@@ -244,6 +242,16 @@ fn slow(node: &Node, problems: &mut Problems) -> Option<Action> {
     let over = fields.required("over", "over = \"5s\"", problems, positive_span);
     fields.finish(problems);
     Some(Action::Slow { factor: factor?, over: over? })
+}
+
+fn burst(node: &Node, problems: &mut Problems) -> Option<Action> {
+    let mut fields = Fields::of("`burst`", node, problems)?;
+    let times =
+        number("how many times as many, from 0.001 to 1000", |x| (0.001..=1_000.0).contains(&x));
+    let factor = fields.required("factor", "factor = 5", problems, times);
+    let over = fields.required("over", "over = \"1m\"", problems, positive_span);
+    fields.finish(problems);
+    Some(Action::Burst { factor: factor?, over: over? })
 }
 
 fn outage(node: &Node, problems: &mut Problems) -> Option<Action> {

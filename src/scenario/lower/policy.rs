@@ -3,12 +3,14 @@
 use super::super::diagnostic::{Problems, nearest};
 use super::super::model::{Candidate, Part};
 use super::super::reader::{
-    Choice, Fields, count, list, number, pair, positive_span, share, span, text,
+    Choice, Fields, count, list, number, or_never, pair, positive_span, share, span, text,
 };
 use super::super::tree::{Entry, Node, Value};
+use super::background;
 use crate::policy::{
-    Acquire, After, BootCheck, Cadence, ClientPool, Growth, HotLoop, Interval, Leave, LoopRule,
-    LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop, Supervisor,
+    Acquire, After, BootCheck, Cadence, ClientPool, Growth, Handling, HotLoop, Interval, Leave,
+    LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop,
+    Supervisor,
 };
 use crate::units::{Ratio, Span};
 
@@ -18,10 +20,11 @@ const MOST_PARTS: usize = 256;
 /// Draws of one delay share eight bits.
 const MOST_STAGES: usize = 100;
 
-/// All policies in the file's order; `rules` are those of `[loop]`.
+/// All policies in the file's order; `rules` are those of `[loop]`, `handling` that of `[background]`.
 pub(super) fn policies(
     node: &Node,
     rules: Option<LoopRules>,
+    handling: Option<&Handling>,
     problems: &mut Problems,
 ) -> Option<Vec<Candidate>> {
     let Value::Table(entries) = &node.value else {
@@ -49,10 +52,33 @@ pub(super) fn policies(
                 let (_, policy) = plain.iter().find(|(name, _)| *name == entry.key)?;
                 policy.clone().map(|policy| vec![Part { share: Ratio::ONE, policy }])
             };
-            Some(Candidate { name: named.then(|| entry.key.clone())?, parts: parts? })
+            let handling = self::handling(entry, entries, handling, problems);
+            let name = named.then(|| entry.key.clone());
+            Some(Candidate { name: name?, parts: parts?, handling: handling? })
         })
         .collect();
     read.into_iter().collect()
+}
+
+/// How the background load is handled under a policy: as it or what it extends says, else as `default`.
+fn handling(
+    entry: &Entry,
+    all: &[Entry],
+    default: Option<&Handling>,
+    problems: &mut Problems,
+) -> Option<Option<Handling>> {
+    let mut fields = Fields::of(format!("[policy.{}]", entry.key), &entry.node, problems)?;
+    for ancestor in ancestors(entry, all, &mut Problems::default())? {
+        let inherited = Fields::of("a policy", &ancestor.node, problems)?;
+        fields.inherit(inherited.entries());
+    }
+    let Some(node) = fields.get("background") else { return Some(default.cloned()) };
+    if default.is_none() {
+        let help = "add [background] with a rate and a claim";
+        problems.add("there is no background load to handle", node.place.clone(), help);
+        return None;
+    }
+    background::handling(node, problems).map(Some)
 }
 
 fn is_mix(entry: &Entry) -> bool {
@@ -70,6 +96,7 @@ fn mix(
 ) -> Option<Vec<Part>> {
     let mut fields = Fields::of(format!("[policy.{}]", entry.key), &entry.node, problems)?;
     let node = fields.get("mix")?;
+    fields.get("background");
     fields.finish(problems);
     let Value::Table(shares) = &node.value else {
         Fields::of("`mix`", node, problems)?;
@@ -125,11 +152,9 @@ fn policy(
         fields.inherit(inherited.entries());
     }
     fields.get("extends");
+    fields.get("background");
     let start_up = fields.or("start_up", StartUp::Constant(Span::ZERO), problems, start_up);
-    let patience = fields.or("patience", None, problems, |node, problems| match &node.value {
-        Value::Text(text) if text == "never" => Some(None),
-        _ => positive_span(node, problems).map(Some),
-    });
+    let patience = fields.or("patience", None, problems, or_never);
     let client_pool = fields.optional("client_pool", problems, client_pool);
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let leave = fields.or("leave", Leave::Close, problems, leave);
@@ -223,7 +248,7 @@ fn client_pool(node: &Node, problems: &mut Problems) -> Option<ClientPool> {
     Some(ClientPool { clients: clients?, connections: connections?, timeout: timeout? })
 }
 
-fn leave(node: &Node, problems: &mut Problems) -> Option<Leave> {
+pub(super) fn leave(node: &Node, problems: &mut Problems) -> Option<Leave> {
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
         ("close", None) => Some(Leave::Close),
@@ -273,7 +298,7 @@ fn hot_loop(node: &Node, problems: &mut Problems) -> Option<HotLoop> {
     Some(HotLoop { clients: clients?, pause: pause? })
 }
 
-fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
+pub(super) fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
         ("once", None) => Some(Acquire::Once),

@@ -1,0 +1,167 @@
+//! Traffic that comes whether it is answered or not.
+
+use crate::watch::{assert_near, estimate, events, play, written};
+use herdsim::engine::observer::Event;
+use herdsim::metrics::Metric;
+use herdsim::scenario::Scenario;
+
+/// A fleet of one that hardly polls, and requests.
+fn requests(more: &str) -> Scenario {
+    written(&format!(
+        "title = 'requests'
+         [run]
+         duration = '2h'
+         warm_up = '10m'
+         replicates = 8
+         [fleet]
+         clients = 1
+         [pooler]
+         pool_size = 5
+         [database]
+         claim = '1ms'
+         [policy.idle]
+         poll = ['1h']
+         {more}"
+    ))
+}
+
+/// The open M/M/c queue: Erlang's C formula for the probability of a wait, and the mean wait.
+#[test]
+fn alone_it_is_an_open_queue_with_erlangs_wait() {
+    let (servers, service) = (5u32, 0.1);
+    for rate in [30.0, 40.0, 45.0] {
+        let scenario = requests(&format!(
+            "[background]
+             rate = '{rate}/s'
+             claim = {{ exponential = {{ mean = '100ms' }} }}"
+        ));
+        let summary = play(&scenario).remove(0);
+        let load: f64 = rate * service;
+        let terms: Vec<f64> = (0..=servers)
+            .scan(1.0, |term, k| {
+                let now = *term;
+                *term *= load / f64::from(k + 1);
+                Some(now)
+            })
+            .collect();
+        let busy = load / f64::from(servers);
+        let full = terms[servers as usize] / (1.0 - busy);
+        let waits = full / (terms[..servers as usize].iter().sum::<f64>() + full);
+        let wait = waits * service / (f64::from(servers) - load);
+        // Little's law over the whole run.
+        let buckets = &summary.timeline.buckets;
+        let waited: u64 = buckets.iter().map(|bucket| bucket.cl_waiting_ticks).sum();
+        let served: u64 = buckets.iter().map(|bucket| bucket.requests_served).sum();
+        assert_near(waited as f64 / 1e6 / served as f64, wait, 0.04);
+        assert_near(estimate(&summary, Metric::Requests) / 6_600.0, rate, 0.01);
+        assert_near(estimate(&summary, Metric::SvActiveMean), load, 0.01);
+        assert_near(estimate(&summary, Metric::RequestsServed), 1.0, 0.001);
+        assert_near(estimate(&summary, Metric::RequestAmplification), 1.0, 0.001);
+    }
+}
+
+/// With constant service on one server the mean wait is half as long: Pollaczek and Khinchine's formula.
+#[test]
+fn with_constant_service_the_wait_is_pollaczek_and_khinchines() {
+    let mut scenario = requests("[background]\nrate = '8/s'\nclaim = '100ms'");
+    scenario.pooler.pool_size = 1;
+    let summary = play(&scenario).remove(0);
+    let buckets = &summary.timeline.buckets;
+    let waited: u64 = buckets.iter().map(|bucket| bucket.cl_waiting_ticks).sum();
+    let served: u64 = buckets.iter().map(|bucket| bucket.requests_served).sum();
+    assert_near(waited as f64 / 1e6 / served as f64, 0.8 * 0.1 / (2.0 * 0.2), 0.04);
+}
+
+/// A server that tries three times and a client that asks four times: twelve attempts, none of them served.
+#[test]
+fn under_a_full_outage_two_layers_of_retry_multiply() {
+    let scenario = requests(
+        "[background]
+         rate = '2/s'
+         claim = '10ms'
+         server = { acquire = { retry = { delay = ['100ms'], stop = { attempts = 3 } } } }
+         client = { retry = { delay = ['1s'], stop = { attempts = 4 } } }
+         [[disturbance]]
+         at = '0s'
+         outage = { over = '3h', failure = { refusing = '0s' } }",
+    );
+    let summary = play(&scenario).remove(0);
+    let requests = estimate(&summary, Metric::Requests);
+    assert_eq!(estimate(&summary, Metric::RequestsServed), 0.0);
+    assert_near(estimate(&summary, Metric::RequestAmplification), 12.0, 0.001);
+    assert!(requests > 13_000.0);
+}
+
+#[test]
+fn a_client_waits_at_least_as_long_as_it_is_told() {
+    let scenario = requests(
+        "[background]
+         rate = '1/s'
+         claim = '10ms'
+         retry_after = '5s'
+         client = { retry = { delay = ['1s'], stop = { attempts = 2 } } }
+         [[disturbance]]
+         at = '0s'
+         outage = { over = '3h', failure = { refusing = '0s' } }",
+    );
+    let mut came = std::collections::BTreeMap::new();
+    let mut waits = 0;
+    for (now, event) in events(&scenario, 0) {
+        match event {
+            Event::RequestCame { client } => drop(came.insert(client, now)),
+            Event::RequestEnded { client, came: at, good } => {
+                assert!(!good && came[&client] == at);
+                assert_eq!(now.since(at).as_secs_f64(), 5.0);
+                waits += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(waits > 6_000);
+}
+
+/// All policies meet the same requests, and a burst multiplies them while it lasts.
+#[test]
+fn requests_come_when_they_come_whatever_the_policy() {
+    let scenario = requests(
+        "[background]
+         rate = '40/s'
+         claim = { exponential = { mean = '100ms' } }
+         [[disturbance]]
+         at = '1h'
+         burst = { factor = 5, over = '2m' }
+         [policy.impatient]
+         poll = ['1h']
+         background = { server = { patience = '50ms' }, client = { retry = { delay = ['1s', { scale \
+         = [0, 1] }], stop = { attempts = 3 } } } }",
+    );
+    let arrivals = |policy| -> Vec<_> {
+        let came =
+            |event: &Event| matches!(event, Event::RequestCame { .. } | Event::RequestTurnedAway);
+        let events = events(&scenario, policy).into_iter();
+        events.filter(|(_, event)| came(event)).map(|(now, _)| now).collect()
+    };
+    let patient = arrivals(0);
+    assert_eq!(patient, arrivals(1));
+    let during = |from: f64, to: f64| {
+        patient.iter().filter(|at| (from..to).contains(&at.as_secs_f64())).count() as f64
+    };
+    assert_near(during(0.0, 3_600.0) / 3_600.0, 40.0, 0.02);
+    assert_near(during(3_600.0, 3_720.0) / 120.0, 200.0, 0.02);
+    assert_near(during(3_720.0, 7_200.0) / 3_480.0, 40.0, 0.02);
+    let (patient, impatient) = {
+        let summaries = play(&scenario);
+        (summaries[0].clone(), summaries[1].clone())
+    };
+    assert!(estimate(&impatient, Metric::RequestAmplification) > 1.1);
+    assert_near(estimate(&patient, Metric::RequestAmplification), 1.0, 0.001);
+}
+
+#[test]
+fn beyond_its_room_a_request_is_turned_away() {
+    let scenario = requests("[background]\nrate = '100/s'\nclaim = '100ms'\nat_once = 20");
+    let summary = play(&scenario).remove(0);
+    // Five of 100 ms: 50 a second of 100.
+    assert_near(estimate(&summary, Metric::RequestsServed), 0.5, 0.01);
+    assert!(estimate(&summary, Metric::ClientsMax) <= 21.0);
+}
