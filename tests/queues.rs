@@ -1,7 +1,13 @@
 //! Queues with a textbook answer.
 
-use crate::watch::{assert_near, estimate, play, written};
+use std::collections::BTreeMap;
+
+use herdsim::engine;
+use herdsim::engine::observer::{Event, Gauges, Observer};
 use herdsim::metrics::{LatencyKind, Metric, PolicySummary};
+use herdsim::units::SimTime;
+
+use crate::watch::{assert_near, estimate, play, written};
 
 /// A finite source: clients that think, exponentially if they may, before they queue for servers.
 fn closed(clients: u32, servers: u32, claim: &str, sleep: &str, more: &str) -> PolicySummary {
@@ -121,4 +127,116 @@ fn under_processor_sharing_only_the_mean_of_the_demand_counts() {
         assert_near(mean, expected, 0.04);
         assert!(wait.is_none_or(|wait| wait.ticks() == 0), "nobody queues");
     }
+}
+
+/// A level integrated over time, and the stays that it is made of, in ticks.
+#[derive(Debug, Default)]
+struct Little {
+    area: u64,
+    stays: u64,
+    level: u32,
+    since: SimTime,
+    inside: BTreeMap<u32, SimTime>,
+}
+
+impl Little {
+    fn hold(&mut self, now: SimTime, level: u32) {
+        self.area += u64::from(self.level) * now.since(self.since).ticks();
+        (self.level, self.since) = (level, now);
+    }
+
+    fn leave(&mut self, now: SimTime, client: u32) {
+        let entered = self.inside.remove(&client).expect("who leaves has entered");
+        self.stays += now.since(entered).ticks();
+    }
+}
+
+/// The handshake station, which refuses those whom the limit leaves no place, and the queue behind it.
+#[derive(Debug, Default)]
+struct Stations {
+    handshake: Little,
+    queue: Little,
+}
+
+impl Observer for Stations {
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+        self.handshake.hold(now, gauges.connecting);
+        self.queue.hold(now, gauges.waiting);
+        match event {
+            Event::Departed { client, .. } => {
+                self.handshake.inside.insert(client, now);
+            }
+            Event::Refused { client } => self.handshake.leave(now, client),
+            Event::Admitted { client } => {
+                self.handshake.leave(now, client);
+                self.queue.inside.insert(client, now);
+            }
+            Event::Granted { client, .. } | Event::TimedOut { client, .. } => {
+                self.queue.leave(now, client);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Little's law holds of each run exactly: a level integrated over time is the sum of the stays.
+#[test]
+fn littles_law_holds_at_the_handshake_and_in_the_queue() {
+    let scenario = written(
+        "title = 'both stations'
+         [run]
+         duration = '10m'
+         warm_up = '1m'
+         replicates = 5
+         [fleet]
+         clients = 400
+         [pooler]
+         pool_size = 5
+         max_client_conn = 40
+         query_wait_timeout = '2s'
+         handshake = { rate = '60/s', refused_cost = 0.5, count = 'accept' }
+         [database]
+         claim = { exponential = { mean = '500ms' } }
+         [policy.eager]
+         poll = ['8s', { scale = [0.5, 1.5] }]
+         acquire = { retry = { delay = ['1s', { scale = [0, 1] }], stop = { attempts = 3 } } }",
+    );
+    for replicate in 0..scenario.run.replicates {
+        let mut stations = Stations::default();
+        let end = engine::play(&scenario, 0, replicate, &mut stations);
+        for (name, station, level) in [
+            ("handshake", &mut stations.handshake, end.gauges.connecting),
+            ("queue", &mut stations.queue, end.gauges.waiting),
+        ] {
+            station.hold(end.at, level);
+            assert_eq!(station.inside.len(), level as usize, "{name}");
+            let pending = station.inside.values().map(|&entered| end.at.since(entered).ticks());
+            let stays = station.stays + pending.sum::<u64>();
+            assert_eq!(station.area, stays, "{name}, replicate {replicate}");
+        }
+    }
+}
+
+/// Of ten who arrive at once at a station whose limit is one place, all ten have a connection.
+#[test]
+fn whoever_shakes_hands_counts_as_a_client() {
+    let scenario = written(
+        "title = 'ten at once'
+         [run]
+         duration = '30s'
+         warm_up = '0s'
+         replicates = 1
+         [fleet]
+         clients = 10
+         initial = 'cold'
+         [pooler]
+         pool_size = 1
+         max_client_conn = 1
+         handshake = { rate = '10/s', count = 'accept' }
+         [database]
+         claim = '100ms'
+         [policy.only]
+         poll = ['60s']",
+    );
+    assert_eq!(estimate(&play(&scenario)[0], Metric::ClientsMax), 10.0);
 }

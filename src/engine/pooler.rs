@@ -30,8 +30,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// An attempt reaches the pooler.
     #[inline]
     pub(super) fn arrive(&mut self, client: u32) {
-        self.departed(client, self.now - self.scenario.fleet.round_trip);
+        let set_out = self.now - self.scenario.fleet.round_trip;
         if self.scenario.database.attempt_cost.is_none() && self.handshake.is_none() {
+            self.departed(client, set_out);
             return self.admit(client);
         }
         let state = &mut self.clients[client as usize];
@@ -41,11 +42,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if let Some(timeout) = self.policy(client).connect_timeout {
             self.set_timer(client, self.now + timeout, Class::Alarm);
         }
-        let Some(cost) = &self.scenario.database.attempt_cost else {
-            return self.shake(client, attempt);
-        };
-        let site = self.site(Purpose::AttemptCost, client, attempt.moment());
-        self.start_job(client, Work::Attempt(attempt), SimTime::ZERO, demand::sample(cost, site));
+        match &self.scenario.database.attempt_cost {
+            Some(cost) => {
+                let site = self.site(Purpose::AttemptCost, client, attempt.moment());
+                let work = Work::Attempt(attempt);
+                self.start_job(client, work, SimTime::ZERO, demand::sample(cost, site));
+            }
+            None => self.shake(client, attempt),
+        }
+        // Told last, since it enters the station without a word of its own.
+        self.departed(client, set_out);
     }
 
     /// An attempt has paid what it costs the database.
