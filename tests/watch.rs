@@ -1,10 +1,11 @@
 //! Playing scenarios in tests, and watching single events.
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
-use herdsim::metrics::{Bucket, Metric, PolicySummary};
+use herdsim::metrics::{Bucket, Metric, PolicySummary, UnitRecord, Value};
 use herdsim::scenario::{self, Scenario};
 use herdsim::units::SimTime;
-use herdsim::{engine, sweep};
+use herdsim::{engine, plan, sweep};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A shipped scenario, with overrides.
 pub fn shipped(name: &str, overrides: &[&str]) -> Scenario {
@@ -41,6 +42,27 @@ pub fn play(scenario: &Scenario) -> Vec<PolicySummary> {
     sweep::play(scenario, 2, &|_| {})
 }
 
+/// The record of each unit by itself, in the order of the plan.
+pub fn records(scenario: &Scenario) -> Vec<UnitRecord> {
+    plan::units(scenario).into_iter().map(|unit| sweep::play_unit(scenario, unit)).collect()
+}
+
+/// The mean wait of each replicate in seconds, where all who wait are served.
+pub fn mean_waits(records: &[UnitRecord]) -> Vec<f64> {
+    let wait = |record: &UnitRecord| record.counts.waited as f64 / record.counts.served as f64;
+    records.iter().map(|record| wait(record) / 1e6).collect()
+}
+
+/// A metric in each replicate, where it must exist.
+pub fn replicates(summary: &PolicySummary, metric: Metric) -> Vec<f64> {
+    let column = Metric::ALL.iter().position(|&other| other == metric).expect("all are listed");
+    let number = |row: &Vec<Value>| match row[column] {
+        Value::Number(number) => number,
+        value => panic!("{metric} is {value:?}"),
+    };
+    summary.replicates.iter().map(number).collect()
+}
+
 /// The estimate of a metric, which must exist.
 pub fn estimate(summary: &PolicySummary, metric: Metric) -> f64 {
     let policy = &summary.policy;
@@ -65,6 +87,19 @@ pub fn events(scenario: &Scenario, policy: usize) -> Vec<(SimTime, Event)> {
     let mut log = Log(Vec::new());
     engine::play(scenario, policy, 0, &mut log);
     log.0
+}
+
+/// Asserts that independent replicates agree with theory: their mean's t interval at 99.9 % holds
+/// `expected`, and is no wider than `precision` (a share) of it to either side.
+#[track_caller]
+pub fn assert_agree(what: &str, replicates: &[f64], expected: f64, precision: f64) {
+    let n = replicates.len() as f64;
+    let mean = replicates.iter().sum::<f64>() / n;
+    let variance = replicates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let law = StudentsT::new(0.0, 1.0, n - 1.0).expect("two replicates or more");
+    let half = law.inverse_cdf(0.9995) * (variance / n).sqrt();
+    assert!((mean - expected).abs() <= half, "{what}: {mean} ± {half}, not {expected}");
+    assert!(half <= precision * expected, "{what}: {mean} ± {half} is too wide to tell");
 }
 
 /// Asserts that `value` lies within `tolerance` (a share) of `expected`.
