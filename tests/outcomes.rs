@@ -7,6 +7,8 @@
 
 use crate::watch::{estimate, final_rate, only, play, shipped, written_with as written};
 use herdsim::metrics::{Bucket, Metric, PolicySummary};
+use herdsim::random::{Moment, Purpose, World};
+use herdsim::units::Span;
 
 /// What the prototype found.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,10 @@ enum Expected {
 use Expected::{Drains, Either, Stuck, Within};
 
 const POLICIES: [&str; 4] = ["baseline", "jittered", "no-retry", "jittered-no-retry"];
+
+/// The fleet, and its clients' sleep in seconds.
+const CLIENTS: f64 = 11_543.0;
+const SLEEP: f64 = 30.0;
 
 /// Nobody loses patience, so no place dies.
 const PATIENT: &str = "policy.baseline.patience=never";
@@ -64,6 +70,41 @@ fn assert_row(row: &str, overrides: &[&str], expected: [Expected; 4]) {
     }
 }
 
+/// Asserts what a closed form says of retry and of single attempts, with and without jitter: stuck where
+/// `left` is less than `right`, and else these drains.
+#[track_caller]
+fn assert_law(law: &str, left: f64, right: [f64; 2], overrides: &[&str], drains: [Expected; 4]) {
+    let [retry, single] = right;
+    let rights = [retry, retry, single, single];
+    for ((summary, right), drains) in run(overrides, &POLICIES).iter().zip(rights).zip(drains) {
+        let expected = if left < right { Stuck } else { drains };
+        assert_outcome(&format!("{law}, {left:.1} : {right:.1}"), summary, expected);
+    }
+}
+
+/// Attempts a second of the retrying fleet when each fails after `each`: those of an acquisition, mean of
+/// 10,000 draws, over its length and the sleep.
+fn failing_attempts(clients: f64, each: Span) -> f64 {
+    let main = shipped("deriver-restart", &[]);
+    let acquire = &main.policies[0].parts[0].policy.acquire;
+    let world = World::new(main.run.seed, 0);
+    let (mut attempts, mut length) = (0, 0.0);
+    for client in 0..10_000 {
+        let (mut failed, mut elapsed) = (1, each);
+        let site = |attempt| {
+            let moment = Moment { attempt, ..Moment::default() };
+            world.site(Purpose::RetryJitter, client, moment)
+        };
+        while let Some(delay) = acquire.next(failed, elapsed, site(failed)) {
+            failed += 1;
+            elapsed += delay + each;
+        }
+        attempts += failed;
+        length += elapsed.as_secs_f64();
+    }
+    clients * f64::from(attempts) / (1e4 * SLEEP + length)
+}
+
 #[test]
 fn a_database_that_keeps_its_throughput_drains_whatever_the_policy() {
     for (cores, expected) in [
@@ -75,15 +116,18 @@ fn a_database_that_keeps_its_throughput_drains_whatever_the_policy() {
     }
 }
 
-/// The counter-example: below 385 claims/s at the ceiling no policy helps, the published fix neither.
+/// The counter-example: where the full pool completes less than the fleet asks for at rest, no policy helps,
+/// the published fix neither. X(368) = n₀/s₀ · (368/n₀)^(1 − γ) against N/Z = 384.8/s.
 #[test]
 fn a_retrograde_database_is_lost_to_any_policy() {
-    for (knee, gamma, expected) in
-        [(100, 1.5, Stuck), (150, 2.0, Stuck), (100, 1.2, Within(300.0)), (200, 2.0, Within(300.0))]
-    {
+    // 306.6, 359.6 and 352.9 lock in, 453.3 and 639.4 drain.
+    for (knee, gamma) in [(100, 1.5), (150, 2.0), (60, 1.0), (100, 1.2), (200, 2.0)] {
         let contention =
             format!("database.contention={{ power = {{ knee = {knee}, gamma = {gamma} }} }}");
-        assert_row(&contention, &[PATIENT, &contention], [expected; 4]);
+        let full = f64::from(knee) / 0.17 * (368.0 / f64::from(knee)).powf(1.0 - gamma);
+        let asked = CLIENTS / SLEEP;
+        let overrides = [PATIENT, &contention];
+        assert_law("X(368) < N/Z", full, [asked; 2], &overrides, [Within(300.0); 4]);
     }
     // It is the ramp that takes it there: a fleet that starts again at its 30 s need not enter. (The prototype
     // never did; of five worlds of the shipped scenario two do, by chance. These two do not.)
@@ -93,18 +137,26 @@ fn a_retrograde_database_is_lost_to_any_policy() {
     assert_outcome("no ramp", &summaries[0], Within(40.0));
 }
 
+/// With hardly a place to be had, n₀ cores are lost to the attempts alone where n₀ < cₐ · attempts a second:
+/// (N − M) · 8.75 / 41.1 s = 2,246/s under retry, N / 30 s = 385/s under single attempts.
 #[test]
 fn attempts_that_cost_the_database_lock_a_small_limit_in() {
     let cost = |ms: u32| format!("database.attempt_cost={{ exponential = {{ mean = '{ms}ms' }} }}");
-    let row = [PATIENT, "pooler.max_client_conn=1000", &cost(80)];
-    assert_row("80 ms", &row, [Stuck, Stuck, Drains(104.0), Drains(88.0)]);
-    // The prototype saw all four drain at 60 ms. That is above what its own closed form allows a retrying
-    // fleet, cores · 41.1 s / (8.8 · (N − M)) = 44 ms: the unjittered herd's lulls let it out, the jittered
-    // one has none and stays.
+    let attempts = [failing_attempts(CLIENTS - 1_000.0, Span::from_millis(20)), CLIENTS / SLEEP];
+    for (ms, drains) in [
+        // 100 cores against 89.8 and 15.4; 179.6 and 30.8; 673.4 and 115.4.
+        (40, [Within(290.0); 4]),
+        (80, [Within(290.0), Within(290.0), Drains(104.0), Drains(88.0)]),
+        (300, [Within(290.0); 4]),
+    ] {
+        let busy = attempts.map(|attempts| attempts * f64::from(ms) / 1e3);
+        let overrides = [PATIENT, "pooler.max_client_conn=1000", &cost(ms)];
+        assert_law("n₀ < cₐ · attempts", 100.0, busy, &overrides, drains);
+    }
+    // The prototype saw all four drain at 60 ms. That is above what the closed form allows a retrying fleet,
+    // 45 ms: the unjittered herd's lulls let it out, the jittered one has none and stays.
     let row = [PATIENT, "pooler.max_client_conn=1000", &cost(60)];
     assert_row("60 ms", &row, [Within(290.0), Stuck, Within(290.0), Within(290.0)]);
-    let row = [PATIENT, "pooler.max_client_conn=1000", &cost(40)];
-    assert_row("40 ms", &row, [Within(290.0); 4]);
     let row = [PATIENT, "pooler.max_client_conn=3000", &cost(80)];
     assert_row("limit 3000", &row, [Within(290.0); 4]);
 }
@@ -127,8 +179,7 @@ fn a_handshake_station_near_its_limit_locks_a_small_limit_in() {
         let mut scenario =
             only(shipped("deriver-restart", &[&COMMON, &overrides[..]].concat()), policies);
         let claim = scenario.database.claims[0].clone();
-        let first =
-            herdsim::scenario::Demand::Exponential { mean: herdsim::units::Span::from_millis(10) };
+        let first = herdsim::scenario::Demand::Exponential { mean: Span::from_millis(10) };
         scenario.database.claims = vec![first, claim];
         play(&scenario)
     };
@@ -145,9 +196,24 @@ fn a_handshake_station_near_its_limit_locks_a_small_limit_in() {
     }
 }
 
+/// The window of the lock-in: a plateau n₀/s₀ below the attempts a second that time out keeps every place
+/// dead. Under retry those are N · 4.3 / 41.2 s = 1,201/s, under single attempts N / (30 s + P) = 361/s.
 #[test]
 fn dead_waiters_that_cost_a_claim_lock_a_retrying_fleet_in() {
-    assert_row("kept", &[], [Stuck, Stuck, Drains(203.0), Drains(90.0)]);
+    let timed_out = [
+        failing_attempts(CLIENTS, Span::from_millis(20) + Span::from_secs(2)),
+        CLIENTS / (SLEEP + 2.0),
+    ];
+    // 323.5, 588.2 and 1,764.7 claims a second: below the window, in it, above it.
+    for (cores, drains) in [
+        (55, [Within(600.0); 4]),
+        (100, [Within(600.0), Within(600.0), Drains(203.0), Drains(90.0)]),
+        (300, [Within(600.0); 4]),
+    ] {
+        let plateau = f64::from(cores) / 0.17;
+        let cores = format!("database.contention.cores={cores}");
+        assert_law("n₀/s₀ < attempts", plateau, timed_out, &[&cores], drains);
+    }
     let dropped = ["pooler.dead_waiters=dropped"];
     assert_row("dropped", &dropped, [Drains(82.0), Drains(88.0), Drains(143.0), Drains(62.0)]);
     let cheap = ["pooler.dead_waiters.kept.demand={ exponential = { mean = '50ms' } }"];
@@ -208,7 +274,7 @@ fn a_slow_database_recovers_after_three_seconds_and_not_after_five() {
         let mut scenario = only(shipped("deriver-restart", &COMMON), policies);
         scenario.disturbances[0].action = herdsim::scenario::Action::Slow {
             factor: 10.0,
-            over: herdsim::units::Span::from_secs(u64::from(seconds)),
+            over: Span::from_secs(u64::from(seconds)),
         };
         (slow, play(&scenario))
     };
