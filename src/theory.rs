@@ -1,7 +1,7 @@
 //! Closed forms: what a scenario's figures say before anything is played.
 
 use crate::policy::{Policy, StartUp};
-use crate::scenario::{Candidate, Demand, Mode, Scenario};
+use crate::scenario::{Arrivals, Candidate, Demand, Mode, Scenario, Work};
 use crate::units::Span;
 
 /// Most steps of a schedule that are looked at within a start-up window.
@@ -48,6 +48,25 @@ pub fn background_utilisation(scenario: &Scenario) -> f64 {
     });
     let speed = |n| f64::from(n) * scenario.database.contention.speed(n);
     asked / (1..=scenario.pooler.pool_size).map(speed).fold(0.0, f64::max)
+}
+
+/// Items of work that arrive each second, of all tenants together.
+fn items_per_second(scenario: &Scenario, work: &Work) -> f64 {
+    match &work.arrivals {
+        Arrivals::Renewal(law) => f64::from(work.tenants) / law.mean_secs(),
+        Arrivals::Trace(rows) => rows.len() as f64 / scenario.run.duration.as_secs_f64(),
+    }
+}
+
+/// How many workers the items keep busy, as a share of all: what is processed goes on beside the polls.
+pub fn worker_utilisation(scenario: &Scenario) -> f64 {
+    scenario.work.as_ref().map_or(0.0, |work| {
+        let at_pool: f64 = work.transactions.iter().map(Demand::mean_secs).sum();
+        let tries = 1.0 / (1.0 - work.failure.as_f64().min(0.999));
+        let busy =
+            items_per_second(scenario, work) * tries * (work.processing.mean_secs() + at_pool);
+        busy / (f64::from(scenario.fleet.clients) * f64::from(work.workers))
+    })
 }
 
 /// Polls that a client begins within the spread of its own start-up: 1 if its first interval is longer.

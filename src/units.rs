@@ -98,6 +98,8 @@ impl Span {
 
 impl Ratio {
     const WHOLE: u32 = 1_000_000_000;
+    /// Nothing.
+    pub const ZERO: Ratio = Ratio(0);
     /// Everything.
     pub const ONE: Ratio = Ratio(Ratio::WHOLE);
 

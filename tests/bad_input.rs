@@ -1,6 +1,6 @@
 //! Whatever a user can get wrong: each mistake names its place and its remedy, all of them at once.
 
-use herdsim::scenario::{self, ScenarioError};
+use herdsim::scenario::{self, Arrivals, ScenarioError};
 use proptest::prelude::*;
 
 const MAIN: &str = include_str!("../scenarios/deriver-restart.toml");
@@ -246,6 +246,49 @@ fn measured_demands_are_read_from_a_file_and_a_bad_row_is_named() {
     let bad = scenario::load(path.to_str().unwrap(), &[]).unwrap_err().render(false);
     assert!(bad.contains("cannot read `claims.csv`"), "{bad}");
     assert_eq!(bad.matches("error:").count(), 1, "{bad}");
+}
+
+#[test]
+fn a_trace_of_items_is_read_from_a_file_and_a_bad_row_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let work = "[work]\narrivals = { trace = \"items.csv\" }\ntenants = 100\n[fleet]";
+    std::fs::write(&path, MAIN.replace("[fleet]", work)).unwrap();
+    let load = |rows: &str| {
+        std::fs::write(folder.path().join("items.csv"), rows).unwrap();
+        scenario::load(path.to_str().unwrap(), &[])
+    };
+    let work = load("tenant,t_s\n7,1.5\n99,2\n7,2\n").unwrap().scenario.work.unwrap();
+    let Arrivals::Trace(rows) = work.arrivals else { panic!("a trace was given") };
+    let rows: Vec<_> = rows.iter().map(|&(tenant, at)| (tenant, at.as_secs_f64())).collect();
+    assert_eq!(rows, [(7, 1.5), (99, 2.0), (7, 2.0)]);
+    let problem = |rows| load(rows).unwrap_err().render(false);
+    for (rows, part) in [
+        ("tenant,t_s\n7,1\n7,soon\n", "`items.csv`, line 3, column `t_s`: `soon` is no duration"),
+        ("tenant,t_s\n7,2\n7,1\n", "line 3, column `t_s`: `1` comes before the row above"),
+        ("tenant,t_s\nseven,1\n", "line 2, column `tenant`: `seven` is no number"),
+        ("tenant,t_s\n100,1\n", "100 is too large"),
+        ("tenants,t_s\n1,1\n", "no column `tenant`"),
+        ("tenant,t_s\n1\n", "is no CSV"),
+    ] {
+        let bad = problem(rows);
+        assert!(bad.contains(part), "no {part} in {bad}");
+        let problems = bad.lines().filter(|line| line.starts_with("error:")).count();
+        assert_eq!(problems, 1, "{bad}");
+    }
+}
+
+#[test]
+fn work_has_ranges() {
+    let with = |work: &str| format!("[work]\n{work}\n[fleet]");
+    refused("[fleet]", &with("arrivals = \"10\""), "`10` is no rate", "900/s");
+    refused("[fleet]", &with("arrivals = { renewal = \"0s\" }"), "come too fast", "at least 1ms");
+    refused("[fleet]", &with("arrivals = { bursts = 3 }"), "is no choice", "trace = \"items.csv\"");
+    let more = |key: &str| with(&format!("arrivals = \"10/s\"\n{key}"));
+    refused("[fleet]", &more("tenants = 20_000"), "20000 is too large", "from 1 to 11543");
+    refused("[fleet]", &more("failure = 1.5"), "out of range", "a share from 0 to 1");
+    refused("[fleet]", &more("daily = { amplitude = 1, peak = \"14h\" }"), "out of range", "0.99");
+    refused("[fleet]", &more("workers = 0"), "0 is too small", "from 1 to 65535");
 }
 
 #[test]

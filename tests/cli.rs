@@ -208,6 +208,8 @@ fn check_says_what_may_surprise() {
     let api = check(&["check", "api-burst", "--set", "background.rate=800/s"]);
     assert!(api.contains("takes 40 % of what is completed at best"), "{api}");
     assert!(api.contains("nobody-retries: 1.05"), "{api}");
+    let work = check(&["check", "items-survive", "--set", "work.arrivals=20000/s"]);
+    assert!(work.contains("items arrive 3.55 times as fast"), "{work}");
     let sessions = ["pooler.mode=session", "fleet.transactions_per_poll=2"];
     let sessions = check(&["check", "steady-state", "--set", sessions[0], "--set", sessions[1]]);
     assert!(sessions.contains("360 ms at best, and 368 backends"), "{sessions}");

@@ -11,9 +11,9 @@ use herdsim::policy::{
     Supervisor,
 };
 use herdsim::scenario::{
-    Action, Background, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand,
-    Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part,
-    Pooler, Reserve, Run, Scenario,
+    Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,
+    DeadWaiters, Demand, Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode,
+    Orphans, Part, Pooler, Reserve, Run, Scenario, Work,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 use herdsim::{engine, sweep};
@@ -212,6 +212,33 @@ fn background() -> impl Strategy<Value = Background> {
         .prop_map(|(rate, claims, at_once)| Background { rate, claims, at_once })
 }
 
+fn work() -> impl Strategy<Value = Work> {
+    let arrivals = prop_oneof![
+        3 => (500..60_000u64, 0.3..3.0f64).prop_map(|(mean, shape)| {
+            Arrivals::Renewal(Demand::Gamma { mean: Span::from_millis(mean), shape })
+        }),
+        1 => prop::collection::vec(0..40_000u64, 0..100).prop_map(|mut times| {
+            times.sort_unstable();
+            let at = |time| SimTime::ZERO + Span::from_millis(time);
+            Arrivals::Trace(times.into_iter().map(|time| (0, at(time))).collect())
+        }),
+    ];
+    let daily = prop::option::of(
+        (0.0..0.9f64, 0..86_400u64)
+            .prop_map(|(amplitude, peak)| Daily { amplitude, peak: Span::from_secs(peak) }),
+    );
+    let claims = prop::collection::vec(demand(), 0..3);
+    let shape = (1..80u32, 0.0..1.5f64, daily, 1..4u16);
+    let course = (demand(), claims, 0.0..=1.0f64, 0..4_000u64);
+    (arrivals, shape, course).prop_map(|(arrivals, shape, course)| {
+        let (tenants, skew, daily, workers) = shape;
+        let (processing, transactions, failure, reclaim) = course;
+        let failure = Ratio::new(failure).unwrap();
+        let reclaim = Span::from_millis(reclaim);
+        Work { arrivals, tenants, skew, daily, workers, processing, transactions, failure, reclaim }
+    })
+}
+
 prop_compose! {
     fn scenario()(
         clients in 1..80u32,
@@ -234,6 +261,7 @@ prop_compose! {
         mut disturbances in prop::collection::vec(disturbance(), 0..4),
         policies in prop::collection::vec(policy(), 1..3),
         background in prop::option::of((background(), handling())),
+        work in prop::option::of(work()),
         seed in any::<u64>(),
     ) -> Scenario {
         disturbances.sort_by_key(|disturbance| disturbance.at);
@@ -252,6 +280,7 @@ prop_compose! {
             fleet: Fleet { clients, transactions_per_poll, round_trip, initial },
             pooler,
             database: Database { claims, contention, attempt_cost },
+            work: work.map(|work| Work { tenants: work.tenants.min(clients), ..work }),
             background,
             disturbances,
             drain: DrainRule { wait: Span::from_millis(500), hold: Span::from_secs(5) },

@@ -77,6 +77,7 @@ pub fn steady(policies: &[&str]) -> Results {
             contention: Contention::None,
             attempt_cost: None,
         },
+        work: None,
         background: None,
         disturbances: Vec::new(),
         drain: DrainRule::default(),

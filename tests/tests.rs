@@ -20,3 +20,4 @@ mod results_folder;
 mod sample;
 mod steady_state;
 mod watch;
+mod work;

@@ -73,7 +73,8 @@ fn text(scenario: &Scenario) -> String {
 fn surprises(scenario: &Scenario) -> Vec<Statement> {
     let mut found = Vec::new();
     for candidate in &scenario.policies {
-        for surprise in [overload(scenario, candidate), sessions(scenario)].into_iter().flatten() {
+        let about = [overload(scenario, candidate), sessions(scenario), backlog(scenario)];
+        for surprise in about.into_iter().flatten() {
             state(&mut found, &candidate.name, surprise);
         }
         for part in &candidate.parts {
@@ -126,6 +127,16 @@ fn sessions(scenario: &Scenario) -> Option<String> {
         format!(
             "a session holds its backend for all transactions of a poll, {held:.0} ms at best, and {pool} \
              backends hold as many of {clients} clients; the others wait."
+        )
+    })
+}
+
+fn backlog(scenario: &Scenario) -> Option<String> {
+    let busy = theory::worker_utilisation(scenario);
+    (busy > 1.0).then(|| {
+        format!(
+            "items arrive {busy:.2} times as fast as all workers together process them: the backlog grows \
+             for ever."
         )
     })
 }

@@ -15,6 +15,8 @@ pub(super) enum Phase {
     Away,
     /// It will ask its process for a connection when its timer fires.
     Asking,
+    /// All its workers are busy: it looks again when its timer fires.
+    Busy,
     /// It waits for a connection of its process; its timer is the end of that wait.
     Lining,
     /// Its attempt is being admitted; its timer, if any, is the connect timeout.

@@ -46,6 +46,11 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn ask_after(&mut self, client: u32, wait: Span) {
         self.clients[client as usize].phase = Phase::Asking;
         self.set_timer(client, self.now + wait, Class::Alarm);
+        self.release(client);
+    }
+
+    /// The connection that a client holds, if any, goes to the next in line.
+    pub(super) fn release(&mut self, client: u32) {
         if std::mem::take(&mut self.clients[client as usize].has_connection) {
             match self.next_in_line(client) {
                 Some(next) => self.hand_over(next),
@@ -93,8 +98,9 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     fn pool_of(&mut self, client: u32) -> &mut ClientPool {
+        let owner = self.guests.owner(client);
         let clients = self.policy(client).client_pool.expect("a client with a pool").clients;
-        let process = self.parts.rank(client) / clients;
-        &mut self.client_pools.parts[self.parts.part(client)][process as usize]
+        let process = self.parts.rank(owner) / clients;
+        &mut self.client_pools.parts[self.parts.part(owner)][process as usize]
     }
 }

@@ -1,5 +1,7 @@
 //! What disturbances do to the system.
 
+use std::ops::Range;
+
 use super::client::{Client, Phase};
 use super::database::{Job, Work};
 use super::key::{Class, Key, Layout, NEVER};
@@ -54,8 +56,9 @@ impl<O: Observer> Simulation<'_, O> {
         match action {
             Action::Restart { clients, over, database } if begins => {
                 let restarting = clients.of(self.scenario.fleet.clients);
-                self.cut_claims(restarting, database.is_some());
-                self.cut_sessions(restarting, database.is_some());
+                self.cut_claims(&(0..restarting), database.is_some());
+                self.cut_sessions(&(0..restarting), database.is_some());
+                self.drop_work(&(0..restarting));
                 if let Some(back) = database {
                     self.backends.close_all(self.now + back);
                 }
@@ -67,8 +70,8 @@ impl<O: Observer> Simulation<'_, O> {
                 }
             }
             Action::Outage { over, failure: Failure::Refusing { .. } } if begins => {
-                self.cut_claims(0, true);
-                self.cut_sessions(0, true);
+                self.cut_claims(&(0..0), true);
+                self.cut_sessions(&(0..0), true);
                 self.backends.close_all(self.now + over);
                 self.apply_lasting();
                 self.forget_attempts();
@@ -105,16 +108,18 @@ impl<O: Observer> Simulation<'_, O> {
             }
         }
         self.database.slow_down(self.now, slowdown);
-        if let Some(guests) = &mut self.guests {
-            guests.change_rate(self.now, load);
+        if let Some(requests) = &mut self.requests {
+            requests.change_rate(self.now, load);
         }
     }
 
-    /// Cuts off the running claims of the first `restarting` clients: the database drops them, or they
-    /// run on without a backend. A `database` that goes down drops everything at work in it.
-    fn cut_claims(&mut self, restarting: u32, database: bool) {
+    /// Cuts off the running claims of `restarting` clients and their workers: the database drops them, or
+    /// they run on without a backend. A `database` that goes down drops everything at work in it.
+    pub(super) fn cut_claims(&mut self, restarting: &Range<u32>, database: bool) {
+        let guests = &self.guests;
+        let dies = |client| restarting.contains(&guests.owner(client));
         let hit = |job: &Job| match job.work {
-            Work::Good | Work::Captive => database || job.client < restarting,
+            Work::Good | Work::Captive => database || dies(job.client),
             Work::Dead | Work::Orphan | Work::Attempt(_) => database,
         };
         let run_on = !database && self.scenario.pooler.orphans == Orphans::Run;
@@ -151,8 +156,9 @@ impl<O: Observer> Simulation<'_, O> {
                 self.emit(Event::ClaimDropped { client, good: work == Work::Good, service });
             }
             match work {
-                Work::Good if client >= restarting => self.end_poll(client, Outcome::Error),
-                Work::Captive if client >= restarting => self.fail(client),
+                _ if restarting.contains(&self.guests.owner(client)) || self.has_left(client) => {}
+                Work::Good => self.end_poll(client, Outcome::Error),
+                Work::Captive => self.fail(client),
                 _ => {}
             }
         }
@@ -179,21 +185,27 @@ impl<O: Observer> Simulation<'_, O> {
         let places = self.queue.forget();
         self.killed.clear();
         self.emit(Event::PlacesForgotten { places, waited });
-        for client in 0..self.clients.len() as u32 {
-            let Client { phase, admitted, .. } = self.clients[client as usize];
-            match phase {
-                Phase::Waiting => {
-                    self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
-                    self.fail(client);
-                }
-                Phase::Captive => self.fail(client),
-                _ => {}
+        // Nobody is in a place any more before the first hears of it: who fails may take others with it.
+        let mut told = Vec::new();
+        for (client, state) in (0..).zip(&mut self.clients) {
+            if matches!(state.phase, Phase::Waiting | Phase::Captive) {
+                told.push((client, state.phase, state.admitted));
+                state.phase = Phase::Away;
+                state.timer = NEVER;
+            }
+        }
+        for (client, phase, admitted) in told {
+            if phase == Phase::Waiting {
+                self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
+            }
+            if !self.has_left(client) {
+                self.fail(client);
             }
         }
     }
 
-    /// A client loses its connection and starts again, at its base interval.
-    fn restart(&mut self, client: u32, index: usize, over: Span) {
+    /// A client dies in the middle of what it is doing; its claim has been cut.
+    pub(super) fn cut_attempt(&mut self, client: u32) {
         let Client { phase, admitted, attempt, .. } = self.clients[client as usize];
         let waited = self.now.since(admitted);
         match phase {
@@ -214,6 +226,11 @@ impl<O: Observer> Simulation<'_, O> {
             }
             _ => {}
         }
+    }
+
+    /// A client loses its connection and starts again, at its base interval.
+    fn restart(&mut self, client: u32, index: usize, over: Span) {
+        self.cut_attempt(client);
         let start = index as u32 + 1;
         let moment = Moment { poll: start, ..Moment::default() };
         let skew = self.world.site(Purpose::RestartSkew, client, moment).uniform(0);

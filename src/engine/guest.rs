@@ -1,39 +1,67 @@
 //! Guests: those who need the pool for once, behind the fleet's clients in the same array.
 //!
-//! A request of the background load takes a free slot, makes its acquisitions by the same rules as any
-//! client, and gives the slot back. Its draws are keyed by its number, not by its slot: all policies meet the
-//! same requests.
+//! A request of the background load, or a worker whose item needs further transactions, takes a free slot, makes
+//! its acquisitions by the same rules as any client, and gives the slot back. Its draws are keyed by what it
+//! is, not by its slot: all policies meet the same requests.
 
 use super::client::{Client, Phase};
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
-use crate::policy::{Handling, Outcome};
+use super::work::{Item, Works};
+use crate::policy::{Handling, Outcome, Policy};
 use crate::random::{Moment, Purpose, Site, World};
-use crate::scenario::Background;
+use crate::scenario::{Background, Demand};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
-/// The background load: when the next request comes, and who is inside.
+/// Who is in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Guest {
+    /// The so-many-th request.
+    Request(u32),
+    /// A worker of a client, with its item.
+    Worker { client: u32, item: Item },
+}
+
+impl Guest {
+    fn kind(self) -> usize {
+        usize::from(matches!(self, Guest::Worker { .. }))
+    }
+}
+
+/// The slots behind the fleet.
 #[derive(Debug)]
-pub(super) struct Guests<'a> {
-    pub settings: &'a Background,
-    pub handling: &'a Handling,
+pub(super) struct Guests {
+    /// Clients of the fleet.
+    fleet: u32,
+    /// Who is in each slot, or was there last, and whether it is still there.
+    slots: Vec<(Guest, bool)>,
+    /// Free slots that had a request, and that had a worker; the last left is the first taken. A slot
+    /// stays with its kind, so that what is left of a guest in the pooler's queue can be told.
+    free: [Vec<u32>; 2],
+}
+
+/// The background load.
+#[derive(Debug)]
+pub(super) struct Requests<'a> {
+    settings: &'a Background,
+    handling: &'a Handling,
     /// Requests so far.
     number: u32,
     next: SimTime,
     /// Requests a second, at present.
     rate: f64,
-    /// Free slots, counted within the array of clients; the last left is the first taken.
-    free: Vec<u32>,
+    /// Requests under way.
+    pub inside: u32,
 }
 
-impl<'a> Guests<'a> {
-    pub fn new(settings: &'a Background, handling: &'a Handling, world: &World) -> Guests<'a> {
+impl<'a> Requests<'a> {
+    pub fn new(settings: &'a Background, handling: &'a Handling, world: &World) -> Requests<'a> {
         let rate = settings.rate;
-        let mut guests =
-            Guests { settings, handling, number: 0, next: SimTime::ZERO, rate, free: Vec::new() };
-        guests.schedule(SimTime::ZERO, world);
-        guests
+        let (number, next, inside) = (0, SimTime::ZERO, 0);
+        let mut requests = Requests { settings, handling, number, next, rate, inside };
+        requests.schedule(SimTime::ZERO, world);
+        requests
     }
 
     /// The key of the next arrival.
@@ -41,8 +69,8 @@ impl<'a> Guests<'a> {
         layout.key(self.next, Class::Supply, 0)
     }
 
-    /// So many `times` as many requests come from now on. What is left of the wait for the next one shrinks
-    /// with it, so that the arrivals are a Poisson process of that rate.
+    /// So many `times` as many requests come from now on. What is left of the wait for the next one
+    /// shrinks with it, so that the arrivals are a Poisson process of that rate.
     pub fn change_rate(&mut self, now: SimTime, times: f64) {
         let rate = self.settings.rate * times;
         if rate != self.rate {
@@ -59,78 +87,183 @@ impl<'a> Guests<'a> {
     }
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl Guests {
+    pub fn new(fleet: u32) -> Guests {
+        Guests { fleet, slots: Vec::new(), free: [Vec::new(), Vec::new()] }
+    }
+
+    /// The client of the fleet that a worker works for; else who is asked about.
+    #[inline]
+    pub fn owner(&self, client: u32) -> u32 {
+        match (client >= self.fleet).then(|| self.guest(client)) {
+            Some(Guest::Worker { client: owner, .. }) => owner,
+            _ => client,
+        }
+    }
+
+    fn guest(&self, client: u32) -> Guest {
+        self.slots[(client - self.fleet) as usize].0
+    }
+
+    /// Workers at the pool: their slots and whom they work for, with their items.
+    pub fn workers(&self) -> impl Iterator<Item = (u32, u32, Item)> {
+        (self.fleet..).zip(&self.slots).filter_map(|(slot, &guest)| match guest {
+            (Guest::Worker { client, item }, true) => Some((slot, client, item)),
+            _ => None,
+        })
+    }
+}
+
+impl<'a, O: Observer> Simulation<'a, O> {
     /// Whether this is no client of the fleet.
     #[inline]
     pub(super) fn is_guest(&self, client: u32) -> bool {
         client >= self.scenario.fleet.clients
     }
 
-    /// A request of the background load comes in, and its first attempt sets out.
-    pub(super) fn receive(&mut self) {
-        let Some(guests) = &mut self.guests else { return };
-        let number = guests.number;
-        guests.number = number.wrapping_add(1);
-        guests.schedule(self.now, &self.world);
-        let room = self.scenario.fleet.clients + guests.settings.at_once;
-        let slot = match guests.free.pop() {
-            Some(slot) => slot,
-            None if (self.clients.len() as u32) < room => {
-                self.clients.push(Client::new(0));
-                self.clients.len() as u32 - 1
-            }
-            None => return self.emit(Event::RequestTurnedAway),
-        };
-        let state = &mut self.clients[slot as usize];
-        state.start = number;
-        state.failures = 0;
-        state.attempt = state.attempt.next_poll();
-        self.emit(Event::RequestCame { client: slot });
-        self.begin_poll(slot, Span::ZERO);
-        self.clients[slot as usize].due = self.now;
+    /// Whether this is a worker with an item that needs further transactions.
+    pub(super) fn is_worker(&self, client: u32) -> bool {
+        self.guests.owner(client) != client
     }
 
-    /// Requests under way.
-    pub(super) fn requests_under_way(&self) -> u32 {
-        let free = self.guests.as_ref().map_or(0, |guests| guests.free.len());
-        self.clients.len() as u32 - self.scenario.fleet.clients - free as u32
+    /// Whether this was a guest that has left: its client died in the meantime.
+    pub(super) fn has_left(&self, client: u32) -> bool {
+        self.is_guest(client) && !self.guests.slots[(client - self.guests.fleet) as usize].1
+    }
+
+    /// Gives a guest a slot.
+    pub(super) fn settle(&mut self, guest: Guest) -> u32 {
+        let Guests { fleet, slots, free } = &mut self.guests;
+        let client = free[guest.kind()].pop().unwrap_or_else(|| {
+            self.clients.push(Client::new(0));
+            slots.push((guest, true));
+            self.clients.len() as u32 - 1
+        });
+        slots[(client - *fleet) as usize] = (guest, true);
+        let state = &mut self.clients[client as usize];
+        state.failures = 0;
+        state.attempt = state.attempt.next_poll();
+        client
+    }
+
+    /// A guest leaves its slot.
+    pub(super) fn leave(&mut self, client: u32) {
+        self.release(client);
+        let state = &mut self.clients[client as usize];
+        state.phase = Phase::Away;
+        state.timer = NEVER;
+        let Guests { fleet, slots, free } = &mut self.guests;
+        let (guest, inside) = &mut slots[(client - *fleet) as usize];
+        *inside = false;
+        free[guest.kind()].push(client);
+    }
+
+    pub(super) fn guest_policy(&self, client: u32) -> &'a Policy {
+        match self.guests.guest(client) {
+            Guest::Request(_) => {
+                &self.requests.as_ref().expect("there are requests").handling.server
+            }
+            Guest::Worker { client, .. } => self.parts.policy(client),
+        }
+    }
+
+    /// The demands of a guest's transactions.
+    pub(super) fn guest_claims(&self, client: u32) -> &'a [Demand] {
+        match self.guests.guest(client) {
+            Guest::Request(_) => {
+                &self.requests.as_ref().expect("there are requests").settings.claims
+            }
+            Guest::Worker { .. } => {
+                &self.works.as_ref().expect("there is work").settings.transactions
+            }
+        }
+    }
+
+    /// The law of a claim's demand.
+    #[inline]
+    pub(super) fn claim_law(&self, client: u32, transaction: u8) -> &'a Demand {
+        match self.is_guest(client) {
+            true => &self.guest_claims(client)[usize::from(transaction)],
+            false => self.scenario.database.claim(transaction),
+        }
+    }
+
+    /// A request of the background load comes in, and its first attempt sets out.
+    pub(super) fn receive(&mut self) {
+        let Some(requests) = &mut self.requests else { return };
+        let number = requests.number;
+        requests.number = number.wrapping_add(1);
+        requests.schedule(self.now, &self.world);
+        if requests.inside == requests.settings.at_once {
+            return self.emit(Event::RequestTurnedAway);
+        }
+        requests.inside += 1;
+        let client = self.settle(Guest::Request(number));
+        self.emit(Event::RequestCame { client });
+        self.begin_poll(client, Span::ZERO);
+    }
+
+    /// A guest has made its acquisitions, or failed to.
+    pub(super) fn end_visit(&mut self, client: u32, outcome: Outcome) {
+        let good = outcome != Outcome::Error;
+        match self.guests.guest(client) {
+            Guest::Request(_) => self.end_request(client, good),
+            Guest::Worker { client: owner, item } => {
+                self.leave(client);
+                self.end_item(owner, item, good);
+            }
+        }
     }
 
     /// The server has done with a request: its client may ask again if it failed.
-    pub(super) fn end_request(&mut self, client: u32, outcome: Outcome) {
-        let handling = self.guests.as_ref().expect("a guest has a host").handling;
-        let state = &self.clients[client as usize];
-        let (came, good) = (state.due, outcome != Outcome::Error);
-        let tries = state.failures.saturating_add(1);
+    fn end_request(&mut self, client: u32, good: bool) {
+        let requests = self.requests.as_mut().expect("there are requests");
+        let handling = requests.handling;
+        let Client { due: came, failures, .. } = self.clients[client as usize];
+        let tries = failures.saturating_add(1);
         let site = self.site(Purpose::OuterJitter, client, Moment::default());
-        let again = match good {
-            true => None,
-            false => handling.client.next(u32::from(tries), self.now.since(came), site),
-        };
-        let state = &mut self.clients[client as usize];
-        if let Some(delay) = again {
-            state.failures = tries;
-            state.attempt = state.attempt.next_poll();
-            self.begin_poll(client, delay.max(handling.retry_after.unwrap_or(Span::ZERO)));
-            self.clients[client as usize].due = came;
-        } else {
-            state.phase = Phase::Away;
-            state.timer = NEVER;
-            self.emit(Event::RequestEnded { client, came, good });
-            self.guests.as_mut().expect("a guest has a host").free.push(client);
+        let elapsed = self.now.since(came);
+        let again = || handling.client.next(u32::from(tries), elapsed, site);
+        match (!good).then(again).flatten() {
+            Some(delay) => {
+                let state = &mut self.clients[client as usize];
+                state.failures = tries;
+                state.attempt = state.attempt.next_poll();
+                self.begin_poll(client, delay.max(handling.retry_after.unwrap_or(Span::ZERO)));
+                self.clients[client as usize].due = came;
+            }
+            None => {
+                self.requests.as_mut().expect("there are requests").inside -= 1;
+                self.emit(Event::RequestEnded { client, came, good });
+                self.leave(client);
+            }
         }
     }
 
-    /// Where a client, or a guest by its number and try, draws.
+    /// Where a client, or a guest by what it is and its try, draws.
     #[inline]
     pub(super) fn site(&self, purpose: Purpose, client: u32, moment: Moment) -> Site {
-        if !self.is_guest(client) {
-            return self.world.site(purpose, client, moment);
+        if self.is_guest(client) {
+            self.guest_site(purpose, client, moment)
+        } else {
+            self.world.site(purpose, client, moment)
         }
-        let Client { start, failures, .. } = self.clients[client as usize];
-        // What a request asks of the database does not depend on how often it has come.
-        let poll = if purpose == Purpose::Demand { 0 } else { u32::from(failures) };
-        let who = self.scenario.fleet.clients.wrapping_add(start);
-        self.world.site(purpose, who, Moment { poll, ..moment })
+    }
+
+    fn guest_site(&self, purpose: Purpose, client: u32, moment: Moment) -> Site {
+        let (who, poll) = match self.guests.guest(client) {
+            // What a request asks of the database does not depend on how often it has come.
+            Guest::Request(number) if purpose == Purpose::Demand => (number, 0),
+            Guest::Request(number) => (number, u32::from(self.clients[client as usize].failures)),
+            // Requests do not come so often.
+            Guest::Worker { item, .. } => (item.tenant, item.number | 1 << 31),
+        };
+        self.world.site(purpose, self.guests.fleet.wrapping_add(who), Moment { poll, ..moment })
+    }
+
+    /// Items with clients, with their workers at the pool, or of dead clients.
+    pub(super) fn items_under_way(&self) -> u64 {
+        let workers = self.guests.workers().count() as u64;
+        workers + self.works.as_ref().map_or(0, Works::under_way)
     }
 }

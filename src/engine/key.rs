@@ -25,7 +25,7 @@ pub(super) enum Class {
     Alarm,
     /// An attempt reaches the pooler.
     Arrival,
-    /// A request of the background load comes in.
+    /// A request or an item of work comes in, or an item is done with.
     Supply,
 }
 

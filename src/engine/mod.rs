@@ -4,10 +4,10 @@
 //!
 //! 1. Every client gets its first timer: somewhere in its interval (warm) or after its start-up wait
 //!    (cold).
-//! 2. The loop takes the least of seven keys: the calendar's (one timer per client: an attempt's arrival
+//! 2. The loop takes the least of eight keys: the calendar's (one timer per client: an attempt's arrival
 //!    or the end of patience), the database's next completion, the next login, the timeout of the
-//!    queue's head, the handshake station's, the next request, the next disturbance. Time only moves
-//!    forward.
+//!    queue's head, the handshake station's, the next request, the next of work, the next disturbance.
+//!    Time only moves forward.
 //! 3. At the end of the run the attempts under way are told to the observer as pending.
 //!
 //! ```text
@@ -22,12 +22,8 @@
 //! ## Order
 //!
 //! Events are ordered by (time, class, client), see `key`: at one instant disturbances come first,
-//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals, requests. No order depends
+//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals, requests and work. No order depends
 //! on a hash, an address or a thread.
-//!
-//! ## What is left out
-//!
-//! Work items: every poll finds an empty queue.
 
 mod backends;
 mod client;
@@ -45,6 +41,7 @@ mod pooler;
 mod queue;
 mod session;
 mod simulation;
+mod work;
 
 use crate::scenario::Scenario;
 use observer::{End, Observer};

@@ -198,6 +198,32 @@ pub enum Event {
         /// Whether it was served.
         good: bool,
     },
+    /// An item of work arrived.
+    ItemArrived {
+        /// Whose it is.
+        tenant: u32,
+    },
+    /// A client took an item.
+    ItemTaken {
+        /// Who.
+        client: u32,
+        /// When it had arrived.
+        arrived: SimTime,
+        /// Whether it was taken for the first time.
+        first: bool,
+    },
+    /// An item went back to its queue.
+    ItemReturned {
+        /// When it had arrived.
+        arrived: SimTime,
+    },
+    /// An item was done.
+    ItemDone {
+        /// By whom.
+        client: u32,
+        /// When it had arrived.
+        arrived: SimTime,
+    },
     /// The run ended before this attempt did.
     Pending {
         /// Who.
@@ -234,6 +260,8 @@ impl Event {
             | Event::Restarted { client, .. }
             | Event::RequestCame { client }
             | Event::RequestEnded { client, .. }
+            | Event::ItemTaken { client, .. }
+            | Event::ItemDone { client, .. }
             | Event::Pending { client, .. } => Some(client),
             Event::PlaceExpired { .. }
             | Event::PlacesForgotten { .. }
@@ -243,6 +271,8 @@ impl Event {
             | Event::LoggedIn
             | Event::LoginFailed
             | Event::RequestTurnedAway
+            | Event::ItemArrived { .. }
+            | Event::ItemReturned { .. }
             | Event::Disturbed { .. } => None,
         }
     }
@@ -277,7 +307,7 @@ pub struct Gauges {
 }
 
 /// How things stood when the run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
     /// When.
     pub at: SimTime,
@@ -291,6 +321,10 @@ pub struct End {
     pub linked: u32,
     /// Requests of the background load under way.
     pub requests: u32,
+    /// Items that wait to be taken.
+    pub items_queued: u64,
+    /// Items that have been taken and are not done, those of dead clients included.
+    pub items_under_way: u64,
     /// Connections to the database, opened and closed.
     pub connections: Connections,
     /// Events handled.

@@ -3,7 +3,7 @@
 use super::client::{AttemptId, Phase};
 use super::database::{Job, Work};
 use super::demand;
-use super::key::Class;
+use super::key::{Class, NEVER};
 use super::observer::{Event, Observer};
 use super::queue::Place;
 use super::simulation::Simulation;
@@ -37,7 +37,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
         let state = &mut self.clients[client as usize];
         state.phase = Phase::Connecting;
-        state.timer = super::key::NEVER;
+        state.timer = NEVER;
         let attempt = state.attempt;
         if let Some(timeout) = self.policy(client).connect_timeout {
             self.set_timer(client, self.now + timeout, Class::Alarm);
@@ -144,7 +144,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let state = &mut self.clients[client as usize];
         state.phase = Phase::Waiting;
         state.admitted = self.now;
-        state.timer = super::key::NEVER;
+        state.timer = NEVER;
         self.queue.push(Place { admitted: self.now, client, attempt: state.attempt });
         if let Some(patience) = self.policy(client).patience {
             self.set_timer(client, self.now + patience, Class::Alarm);
@@ -163,6 +163,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             Phase::Asking => self.ask(client),
             Phase::Lining => self.time_out_in_line(client),
             Phase::Linked => self.follow_up(client),
+            Phase::Busy => self.look(client),
             _ => self.abandon(client),
         }
     }
@@ -256,7 +257,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn grant(&mut self, client: u32, waited: Span, connected: SimTime) {
         let state = &mut self.clients[client as usize];
         state.phase = Phase::Served;
-        state.timer = super::key::NEVER;
+        state.timer = NEVER;
         self.start_claim(client, Work::Good, connected);
         self.good += 1;
         self.emit(Event::Granted { client, waited });
@@ -288,13 +289,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     fn claim_demand(&self, client: u32, attempt: AttemptId) -> Span {
         let site = self.site(Purpose::Demand, client, attempt.transaction_moment());
-        let law = match &self.guests {
-            Some(guests) if self.is_guest(client) => {
-                &guests.settings.claims[usize::from(attempt.transaction)]
-            }
-            _ => self.scenario.database.claim(attempt.transaction),
-        };
-        demand::sample(law, site)
+        demand::sample(self.claim_law(client, attempt.transaction), site)
     }
 
     fn serve_dead(&mut self, place: &Place, demand: &Demand, connected: SimTime) {
@@ -358,6 +353,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Logins end; those who wait are served, and more logins begin. If one fails and no backend is
     /// connected, all who wait see their attempts fail (`kill_pool_logins` in PgBouncer).
     pub(super) fn log_in(&mut self) {
+        self.pool_wake = NEVER;
         while let Some(success) = self.backends.end_login(self.now, self.orphans) {
             self.emit(if success { Event::LoggedIn } else { Event::LoginFailed });
             if !success && self.backends.connected() == 0 {

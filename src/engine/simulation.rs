@@ -8,13 +8,14 @@ use super::client_pool::ClientPools;
 use super::database::{Database, Work};
 use super::disturbance::Moments;
 use super::fleet::Parts;
-use super::guest::Guests;
+use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
 use super::session::Link;
+use super::work::Works;
 use crate::policy::{Cadence, MissedTick, Outcome, Policy};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
@@ -29,7 +30,9 @@ pub(super) struct Simulation<'a, O> {
     pub(super) now: SimTime,
     pub(super) clients: Vec<Client>,
     pub(super) client_pools: ClientPools,
-    pub(super) guests: Option<Guests<'a>>,
+    pub(super) guests: Guests,
+    pub(super) requests: Option<Requests<'a>>,
+    pub(super) works: Option<Works<'a>>,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
@@ -61,8 +64,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let layout = Layout::new(scenario.places());
         let world = World::new(scenario.run.seed, replicate);
         let handling = scenario.policies[policy].handling.as_ref();
-        let guests = scenario.background.as_ref().zip(handling);
-        let guests = guests.map(|(settings, handling)| Guests::new(settings, handling, &world));
+        let requests = scenario.background.as_ref().zip(handling);
+        let requests =
+            requests.map(|(settings, handling)| Requests::new(settings, handling, &world));
+        let works = scenario
+            .work
+            .as_ref()
+            .map(|settings| Works::new(settings, fleet.clients, layout, &world));
         let longest = scenario.run.duration + fleet.round_trip;
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
@@ -70,7 +78,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut simulation = Simulation {
             scenario,
             world,
-            guests,
+            guests: Guests::new(fleet.clients),
+            requests,
+            works,
             observer,
             now: SimTime::ZERO,
             clients: vec![Client::new(0); fleet.clients as usize],
@@ -104,13 +114,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         loop {
             let timer = self.calendar.peek().unwrap_or(NEVER);
             let handshake = self.handshake.as_ref().map_or(NEVER, Handshake::next);
-            let supply = self.guests.as_ref().map_or(NEVER, |guests| guests.next(self.layout));
+            let request = self.requests.as_ref().map_or(NEVER, |all| all.next(self.layout));
+            let work = self.works.as_mut().map_or(NEVER, Works::next);
             let key = timer
                 .min(self.database.next())
                 .min(self.queue.expiry())
                 .min(self.pool_wake)
                 .min(handshake)
-                .min(supply)
+                .min(request)
+                .min(work)
                 .min(self.moments.next());
             let time = self.layout.time(key);
             if key == NEVER || time >= end {
@@ -140,7 +152,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Class::Expiry => self.expire(),
                 Class::Login => self.log_in(),
                 Class::Handshake => self.shake_hands(),
-                Class::Supply => self.receive(),
+                Class::Supply if key == request => self.receive(),
+                Class::Supply => self.work(),
                 Class::Disturbance => self.disturb(),
             }
         }
@@ -167,10 +180,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline]
     pub(super) fn policy(&self, client: u32) -> &'a Policy {
-        match &self.guests {
-            Some(guests) if self.is_guest(client) => &guests.handling.server,
-            _ => self.parts.policy(client),
-        }
+        if self.is_guest(client) { self.guest_policy(client) } else { self.parts.policy(client) }
     }
 
     /// Sets a client's first timer.
@@ -244,6 +254,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn exit(&mut self, client: u32) {
         let supervisor = self.policy(client).supervisor.expect("who exits has a supervisor");
         self.emit(Event::Exited { client });
+        if self.works.is_some() {
+            self.cut_claims(&(client..client + 1), false);
+            self.cut_sessions(&(client..client + 1), false);
+            self.drop_work(&(client..client + 1));
+            self.bury_tombstones();
+            // Backends that this has set free are given out when what is going on is over.
+            self.pool_wake = self.layout.key(self.now, Class::Login, 0);
+        }
         let state = &mut self.clients[client as usize];
         // Counted from the other end than the restarts by disturbances.
         let number = !state.attempt.poll;
@@ -255,7 +273,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn end_poll(&mut self, client: u32, outcome: Outcome) {
         if self.is_guest(client) {
-            return self.end_request(client, outcome);
+            return self.end_visit(client, outcome);
         }
         let policy = self.policy(client);
         let state = &mut self.clients[client as usize];
@@ -287,6 +305,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         match policy.cadence {
             Cadence::FixedDelay => self.begin_poll(client, sleep),
             Cadence::FixedRate(missed) => self.tick(client, sleep, missed),
+        }
+        if self.is_busy(client) {
+            let wait = self.clients[client as usize].poll_began.since(self.now);
+            self.look_after(client, wait);
         }
     }
 
@@ -393,7 +415,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let attempt = self.clients[client as usize].attempt;
         let begins = match attempt {
             _ if attempt.attempt > 0 => Begins::Nothing,
-            _ if attempt.transaction > 0 => Begins::Acquisition,
+            _ if attempt.transaction > 0 || self.is_worker(client) => Begins::Acquisition,
             _ => Begins::Poll,
         };
         self.emit(Event::Departed { client, at, begins });
@@ -414,7 +436,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             state.attempt.attempt = 0;
             self.begin_acquisition(client, Span::ZERO);
         } else {
-            self.end_poll(client, Outcome::Empty);
+            let outcome =
+                if self.is_guest(client) { Outcome::Empty } else { self.take_items(client) };
+            self.end_poll(client, outcome);
         }
     }
 
@@ -422,9 +446,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn has_more_transactions(&self, client: u32) -> bool {
         let AttemptId { transaction, .. } = self.clients[client as usize].attempt;
-        let transactions = match &self.guests {
-            Some(guests) if self.is_guest(client) => guests.settings.claims.len(),
-            _ => usize::from(self.scenario.fleet.transactions_per_poll),
+        let transactions = match self.is_guest(client) {
+            true => self.guest_claims(client).len(),
+            false => usize::from(self.scenario.fleet.transactions_per_poll),
         };
         transaction != BOOT_CHECK && usize::from(transaction) + 1 < transactions
     }
@@ -453,7 +477,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 .map(|since| end.since(since).ticks())
                 .sum(),
             linked: self.links.len() as u32,
-            requests: self.requests_under_way(),
+            requests: self.requests.as_ref().map_or(0, |requests| requests.inside),
+            items_queued: self.works.as_ref().map_or(0, Works::queued),
+            items_under_way: self.items_under_way(),
             connections: self.backends.connections(),
             events: self.events,
         }

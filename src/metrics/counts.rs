@@ -69,6 +69,12 @@ pub struct Counts {
     pub requests_served: u64,
     /// Requests whose client gave up.
     pub requests_failed: u64,
+    /// Items of work that arrived.
+    pub items: u64,
+    /// Items that went back to their queue.
+    pub items_returned: u64,
+    /// Items done.
+    pub items_done: u64,
     /// How long the places that have ended had waited, summed, in microseconds.
     pub waited: u64,
     /// How long the claims that have ended had run, and backends been linked between those of a
@@ -158,7 +164,11 @@ impl Counts {
             Event::RequestEnded { good, .. } => {
                 *if good { &mut self.requests_served } else { &mut self.requests_failed } += 1;
             }
+            Event::ItemArrived { .. } => self.items += 1,
+            Event::ItemReturned { .. } => self.items_returned += 1,
+            Event::ItemDone { .. } => self.items_done += 1,
             Event::PollEnded { .. }
+            | Event::ItemTaken { .. }
             | Event::Disturbed { .. }
             | Event::Restarted { .. }
             | Event::Exited { .. }
@@ -201,6 +211,9 @@ impl Counts {
             requests_turned_away: self.requests_turned_away - part.requests_turned_away,
             requests_served: self.requests_served - part.requests_served,
             requests_failed: self.requests_failed - part.requests_failed,
+            items: self.items - part.items,
+            items_returned: self.items_returned - part.items_returned,
+            items_done: self.items_done - part.items_done,
             waited: self.waited - part.waited,
             run: self.run - part.run,
         }

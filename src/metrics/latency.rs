@@ -26,6 +26,10 @@ pub enum LatencyKind {
     RequestGood,
     /// Arrival of a request to its client's giving up.
     RequestError,
+    /// Arrival of an item of work to its being taken, for the first time.
+    Pickup,
+    /// Arrival of an item of work to its being done.
+    ItemDone,
 }
 
 /// The quantiles of `latency.csv`.
@@ -43,7 +47,7 @@ pub struct Latencies {
 
 impl LatencyKind {
     /// All kinds, in the order of `latency.csv`.
-    pub const ALL: [LatencyKind; 9] = [
+    pub const ALL: [LatencyKind; 11] = [
         LatencyKind::Wait,
         LatencyKind::WaitAbandoned,
         LatencyKind::WaitTimedOut,
@@ -53,6 +57,8 @@ impl LatencyKind {
         LatencyKind::ResponseError,
         LatencyKind::RequestGood,
         LatencyKind::RequestError,
+        LatencyKind::Pickup,
+        LatencyKind::ItemDone,
     ];
 
     /// The name in `latency.csv`.
@@ -67,6 +73,8 @@ impl LatencyKind {
             LatencyKind::ResponseError => "response_error",
             LatencyKind::RequestGood => "request_good",
             LatencyKind::RequestError => "request_error",
+            LatencyKind::Pickup => "pickup",
+            LatencyKind::ItemDone => "item_done",
         }
     }
 }

@@ -9,6 +9,7 @@
 //! dead places     = served + closed for + skipped + expired + forgotten + given up + still there
 //! connections     : opened = closed + open
 //! requests        = served + failed + under way
+//! items           = done + queued + taken and not done
 //! ```
 //!
 //! An attempt and its place are counted once, at their first end; *served* is granted while the client
@@ -59,6 +60,7 @@ pub fn check(counts: &Counts, areas: Areas, end: &End) {
     }
     let ended = c.requests_served + c.requests_failed;
     line("requests", c.requests, ended + u64::from(end.requests));
+    line("items", c.items, c.items_done + end.items_queued + end.items_under_way);
     line("time in the queue", areas.waiting, c.waited + end.waited);
     line("time at work", areas.active, c.run + end.served);
 }
@@ -67,23 +69,13 @@ pub fn check(counts: &Counts, areas: Areas, end: &End) {
 mod tests {
     use super::*;
     use crate::engine::observer::{Connections, Gauges};
-    use crate::units::SimTime;
 
     const AREAS: Areas = Areas { waiting: 70, active: 30 };
 
     fn end(good: u32, wasted: u32, waiting: u32) -> End {
         let gauges = Gauges { good, wasted, waiting, connected: 2, ..Gauges::default() };
         let connections = Connections { opened: 5, closed: 3 };
-        End {
-            at: SimTime::ZERO,
-            gauges,
-            waited: 20,
-            served: 10,
-            linked: 0,
-            requests: 0,
-            connections,
-            events: 0,
-        }
+        End { gauges, waited: 20, served: 10, connections, ..End::default() }
     }
 
     fn counts() -> Counts {

@@ -134,6 +134,22 @@ metrics! {
     RequestP50 = "request_p50_ms", "ms", Mean;
     /// From a request's arrival to its answer, served ones only: 99 % quantile.
     RequestP99 = "request_p99_ms", "ms", Mean;
+    /// Items of work that arrived, over the whole run.
+    Items = "items", "count", Mean;
+    /// Items done, over the whole run.
+    ItemsDone = "items_done", "count", Mean;
+    /// Times that an item went back to its queue: its processing had failed or its client died.
+    ItemsReturned = "items_returned", "count", Mean;
+    /// Items that wait or are under way at the end: what arrived and is neither is lost, and none is.
+    ItemsOpen = "items_open", "count", Mean;
+    /// Most items waiting.
+    BacklogMax = "backlog_max", "count", Mean;
+    /// The longest that an item has waited, done or not.
+    OldestMax = "oldest_item_s", "s", Mean;
+    /// From an item's arrival to its being taken for the first time: mean.
+    PickupMean = "pickup_mean_s", "s", Mean;
+    /// From an item's arrival to its being taken for the first time: 99 % quantile.
+    PickupP99 = "pickup_p99_s", "s", Mean;
     /// Most active backends after the first trigger's drain.
     LaterPeak = "later_peak", "backends", Mean;
     /// Variance / mean of poll starts per second (per bucket in a long run); 1 is Poisson.

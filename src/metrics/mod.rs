@@ -7,6 +7,7 @@
 //! Metrics count an event at its own time within the measured window [warm-up, end); the timeline
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
+mod backlog;
 mod counts;
 mod drain;
 mod estimate;
@@ -21,6 +22,7 @@ mod summary;
 mod timeline;
 mod trace;
 
+pub use backlog::WorkRecord;
 pub use counts::Counts;
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};

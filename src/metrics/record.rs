@@ -2,6 +2,7 @@
 
 use super::{
     Counts, Drain, Latencies, LatencyKind, Metric, Occupancy, Recurrence, Timeline, Value,
+    WorkRecord,
 };
 use crate::units::Span;
 
@@ -12,6 +13,8 @@ pub struct UnitRecord {
     pub counts: Counts,
     /// The same of the background load; `None` where there is none.
     pub requests: Option<Counts>,
+    /// What became of items; `None` where there is no work.
+    pub work: Option<WorkRecord>,
     /// Time spent at each number of active backends in the measured window.
     pub occupancy: Occupancy,
     /// Most client connections in the measured window.
@@ -52,7 +55,7 @@ impl UnitRecord {
             (false, Some(span)) => Value::Number(span.as_secs_f64()),
         };
         let drain = self.drains.first().and_then(|drain| drain.after);
-        let requests = self.requests.as_ref();
+        let (requests, work) = (self.requests.as_ref(), self.work);
         let came = |r: &Counts| r.requests + r.requests_turned_away;
         let share = |pair: Option<(u64, u64)>| {
             number(pair.filter(|pair| pair.1 > 0).map(|(part, whole)| part as f64 / whole as f64))
@@ -103,6 +106,18 @@ impl UnitRecord {
             Metric::RequestAmplification => share(requests.map(|r| (r.attempts, came(r)))),
             Metric::RequestP50 => wait(LatencyKind::RequestGood, 0.5),
             Metric::RequestP99 => wait(LatencyKind::RequestGood, 0.99),
+            Metric::Items => number(work.map(|work| work.items as f64)),
+            Metric::ItemsDone => number(work.map(|work| work.done as f64)),
+            Metric::ItemsReturned => number(work.map(|work| work.returned as f64)),
+            Metric::ItemsOpen => number(work.map(|work| (work.items - work.done) as f64)),
+            Metric::BacklogMax => number(work.map(|work| work.backlog_max as f64)),
+            Metric::OldestMax => number(work.map(|work| work.oldest.as_secs_f64())),
+            Metric::PickupMean => {
+                number(self.latencies.mean_ms(LatencyKind::Pickup).map(|millis| millis / 1e3))
+            }
+            Metric::PickupP99 => {
+                number(self.latencies.quantile(LatencyKind::Pickup, 0.99).map(Span::as_secs_f64))
+            }
             Metric::LaterPeak => number(self.recurrence.later_peak.map(|peak| peak as f64)),
             Metric::Dispersion => number(self.recurrence.dispersion()),
             Metric::PhaseCoherence => number(self.recurrence.coherence.map(|r| r as f64 / 1e6)),

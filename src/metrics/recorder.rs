@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::backlog::Backlog;
 use super::occupancy::Gauge;
 use super::{
     BadTimes, Bucket, Counts, Drain, Latencies, LatencyKind, Levels, Occupancy, Recurrence,
@@ -31,6 +32,9 @@ pub struct Recorder {
     guests: [Counts; 2],
     first_guest: u32,
     has_guests: bool,
+    /// By slot, whether requests use it: the others are workers of the fleet.
+    request_slots: Vec<bool>,
+    backlog: Option<Backlog>,
     gauges: Gauges,
     all: Gauge,
     good: Gauge,
@@ -78,6 +82,8 @@ impl Recorder {
             guests: [Counts::default(); 2],
             first_guest: scenario.fleet.clients,
             has_guests: scenario.background.is_some(),
+            request_slots: Vec::new(),
+            backlog: scenario.work.is_some().then(Backlog::default),
             gauges: Gauges::default(),
             all: Gauge::new(most),
             good: Gauge::new(most),
@@ -132,6 +138,7 @@ impl Recorder {
         UnitRecord {
             counts: self.counts.without(&self.before).without(&guests),
             requests: self.has_guests.then_some(guests),
+            work: self.backlog.map(|backlog| backlog.finish(&self.counts, end.at)),
             recurrence,
             sv_login_max: self.sv_login_max,
             short: Span::from_ticks(self.short - self.short_before),
@@ -181,6 +188,9 @@ impl Recorder {
 
     fn next_bucket(&mut self, began: SimTime) {
         self.book_levels(began);
+        if let Some(backlog) = &self.backlog {
+            self.present.oldest_ticks = backlog.oldest(began).ticks();
+        }
         self.timeline.buckets[self.bucket] = std::mem::take(&mut self.present);
         self.bucket += 1;
         self.bucket_began = began;
@@ -204,6 +214,9 @@ impl Recorder {
         let bucket = &mut self.present;
         bucket.sv_active_ticks += u64::from(gauges.active()) * held;
         bucket.cl_waiting_ticks += u64::from(gauges.waiting) * held;
+        if let Some(backlog) = &self.backlog {
+            bucket.backlog_ticks += backlog.queued * held;
+        }
         if gauges.waiting > 0 && gauges.connected < self.pool_size {
             bucket.short_ticks += held;
             self.short += held;
@@ -239,10 +252,23 @@ impl Recorder {
         }
     }
 
+    /// Items join or leave the backlog.
+    fn move_backlog(&mut self, now: SimTime, change: impl FnOnce(&mut Backlog)) {
+        self.book_levels(now);
+        if let Some(backlog) = &mut self.backlog {
+            let before = backlog.queued;
+            change(backlog);
+            self.drain.backlog(now, before, backlog.queued);
+        }
+    }
+
     fn is_of_guests(&self, event: &Event) -> bool {
         match event {
             Event::RequestTurnedAway => true,
-            event => event.client().is_some_and(|client| client >= self.first_guest),
+            event => event.client().is_some_and(|client| {
+                let slot = client.checked_sub(self.first_guest);
+                slot.is_some_and(|slot| self.request_slots.get(slot as usize) == Some(&true))
+            }),
         }
     }
 
@@ -291,6 +317,11 @@ impl Observer for Recorder {
             self.pass_marks(now);
         }
         self.counts.count(&event);
+        if let Event::RequestCame { client } = event {
+            let slot = (client - self.first_guest) as usize;
+            self.request_slots.resize(self.request_slots.len().max(slot + 1), false);
+            self.request_slots[slot] = true;
+        }
         if self.has_guests && self.is_of_guests(&event) {
             self.on_guest(now, event);
             return self.take_gauges(now, gauges);
@@ -354,6 +385,19 @@ impl Observer for Recorder {
                     self.service.served(now, client);
                 }
             }
+            Event::ItemArrived { .. } => self.move_backlog(now, |backlog| backlog.queue(now)),
+            Event::ItemReturned { arrived } => {
+                self.move_backlog(now, |backlog| backlog.queue(arrived));
+            }
+            Event::ItemTaken { arrived, first, .. } => {
+                self.move_backlog(now, |backlog| backlog.take(now, arrived));
+                if first {
+                    self.time(LatencyKind::Pickup, now.since(arrived));
+                }
+            }
+            Event::ItemDone { arrived, .. } => {
+                self.time(LatencyKind::ItemDone, now.since(arrived));
+            }
             Event::Restarted { client, index } => self.drain.restarted(client, index),
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
@@ -410,6 +454,12 @@ struct DrainWatch {
     rule: DrainRule,
     bad: BadTimes,
     triggers: Vec<Trigger>,
+    /// When the measured window and the first trigger are: the backlog in between says what is usual.
+    calm: (SimTime, SimTime),
+    /// The most items waiting then.
+    calm_most: u64,
+    /// Since when more wait than is usual.
+    over_since: Option<SimTime>,
     /// By client, the last trigger that restarted it (from 1) while its first poll since has not
     /// ended.
     first_poll_of: Vec<u16>,
@@ -433,6 +483,12 @@ impl DrainWatch {
         DrainWatch {
             rule: scenario.drain,
             bad: BadTimes::new(scenario.drain.hold),
+            calm: (
+                SimTime::ZERO + scenario.run.warm_up,
+                scenario.first_trigger().unwrap_or(SimTime::NEVER),
+            ),
+            calm_most: 0,
+            over_since: None,
             triggers: triggers.collect(),
             first_poll_of: vec![0; scenario.fleet.clients as usize],
         }
@@ -447,6 +503,28 @@ impl DrainWatch {
     fn waited(&mut self, now: SimTime, waited: Span) {
         if waited > self.rule.wait {
             self.bad.book(now - waited + self.rule.wait, now);
+        }
+    }
+
+    /// The backlog goes up or down. Beyond its undisturbed band, the most before the first trigger and three
+    /// standard deviations of such a count, it keeps the fleet from having drained.
+    fn backlog(&mut self, now: SimTime, before: u64, after: u64) {
+        let (opens, trigger) = self.calm;
+        if trigger <= opens || now < opens {
+            return;
+        }
+        if now < trigger {
+            self.calm_most = self.calm_most.max(before).max(after);
+            return;
+        }
+        let band = self.calm_most as f64 + 3.0 * (self.calm_most as f64).sqrt();
+        match self.over_since {
+            None if after as f64 > band => self.over_since = Some(now),
+            Some(since) if after as f64 <= band => {
+                self.over_since = None;
+                self.bad.book(since, now);
+            }
+            _ => {}
         }
     }
 
@@ -469,7 +547,10 @@ impl DrainWatch {
         }
     }
 
-    fn finish(self, end: SimTime) -> Vec<Drain> {
+    fn finish(mut self, end: SimTime) -> Vec<Drain> {
+        if let Some(since) = self.over_since {
+            self.bad.book(since, end);
+        }
         let drains = self.triggers.iter().map(|trigger| {
             if trigger.outstanding > 0 {
                 Drain { at: trigger.at, after: None }

@@ -27,6 +27,10 @@ pub struct Bucket {
     pub requests_served: u64,
     /// Requests failed or turned away.
     pub requests_failed: u64,
+    /// Items of work that wait × microseconds.
+    pub backlog_ticks: u64,
+    /// Age of the oldest of them at the end of the bucket, in microseconds.
+    pub oldest_ticks: u64,
     /// Backends that logged in.
     pub logins: u64,
     /// Backends closed because their client had left.
@@ -94,6 +98,8 @@ impl Timeline {
             sum.wasted += bucket.wasted;
             sum.requests_served += bucket.requests_served;
             sum.requests_failed += bucket.requests_failed;
+            sum.backlog_ticks += bucket.backlog_ticks;
+            sum.oldest_ticks += bucket.oldest_ticks;
             sum.logins += bucket.logins;
             sum.backends_lost += bucket.backends_lost;
             sum.sv_active_ticks += bucket.sv_active_ticks;

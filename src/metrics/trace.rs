@@ -71,6 +71,14 @@ impl<W: Write> Observer for Trace<W> {
                 let detail = format!("{how} response={:.6}", now.since(came).as_secs_f64());
                 ("request-ended", Some(client), detail)
             }
+            Event::ItemArrived { tenant } => ("item-arrived", None, format!("tenant={tenant}")),
+            Event::ItemTaken { client, arrived, .. } => {
+                ("item-taken", Some(client), waited(now.since(arrived)))
+            }
+            Event::ItemReturned { .. } => ("item-returned", None, String::new()),
+            Event::ItemDone { client, arrived } => {
+                ("item-done", Some(client), waited(now.since(arrived)))
+            }
             Event::Exited { client } => ("exited", Some(client), String::new()),
             Event::PlacesForgotten { places, .. } => {
                 ("places-forgotten", None, format!("places={places}"))

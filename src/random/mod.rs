@@ -43,9 +43,13 @@ pub enum Purpose {
     Request,
     /// Jitter of an outer retry's delay.
     OuterJitter,
+    /// How long until a tenant's next item; the client is the tenant.
+    Item,
+    /// How long an item is processed and whether that fails; the client is the tenant.
+    Processing,
 }
 
-const PURPOSES: usize = Purpose::OuterJitter as usize + 1;
+const PURPOSES: usize = Purpose::Processing as usize + 1;
 
 /// One independent random world: a replicate of a seed.
 #[derive(Clone, Debug)]

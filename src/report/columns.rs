@@ -34,6 +34,13 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
         }),
         column("wasted", ["", "wasted"], 4, &wasted),
     ];
+    if results.loaded.scenario.work.is_some() {
+        columns.push(column("mean pickup", ["mean", "pickup"], 10, &|policy| {
+            let seconds = policy.estimate(Metric::PickupMean).estimate;
+            Piece::new(seconds.map_or(ABSENT.to_owned(), span))
+        }));
+        columns.push(column("items open", ["items", "open"], 6, &counted(Metric::ItemsOpen)));
+    }
     if results.loaded.scenario.background.is_some() {
         columns.push(column("requests served", ["requests", "served"], 10, &|policy| {
             let served = policy.estimate(Metric::RequestsServed).estimate;

@@ -34,6 +34,10 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
         let (rate, claim) = (count(background.rate), demand(&background.claims[0]));
         system.push(format!("{rate} requests/s, claim {claim}"));
     }
+    if let Some(work) = &scenario.work {
+        let tenants = count(f64::from(work.tenants));
+        system.push(format!("items for {tenants} tenants, processed {}", demand(&work.processing)));
+    }
     let run = &scenario.run;
     let plural = |n: usize, one: &str, many: &str| {
         format!("{} {}", count(n as f64), if n == 1 { one } else { many })
@@ -98,6 +102,7 @@ fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
     let (drained, mixed, stuck) = (with(Tone::Good), with(Tone::Neutral), with(Tone::Bad));
     let policies = results.policies.len();
     let mut text = Text::default();
+    items(results, &mut text);
     if stuck.len() == policies {
         text.say(match policies {
             1 => "The fleet has not drained by the end of the run,",
@@ -144,6 +149,17 @@ fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
     text.pieces
 }
 
+/// What became of the items: the ledger of every unit has shown that each is done or open.
+fn items(results: &Results, text: &mut Text) {
+    if results.loaded.scenario.work.is_some() {
+        let all: Vec<&PolicySummary> = results.policies.iter().collect();
+        text.list("No item is lost. Still open at the end:", &all, Tone::Neutral, |policy| {
+            let mean = |metric| count(policy.estimate(metric).estimate.unwrap_or(0.0));
+            Some(format!("({} of {})", mean(Metric::ItemsOpen), mean(Metric::Items)))
+        });
+    }
+}
+
 /// Names the policies under which places wait most of the time for backends that are not connected: at such
 /// a lock-in nothing is good and nothing wasted, and the database is idle.
 fn short_of_backends(results: &Results, text: &mut Text) {
@@ -162,6 +178,7 @@ fn short_of_backends(results: &Results, text: &mut Text) {
 fn steady_state(results: &Results) -> Vec<Piece> {
     let policies: Vec<&PolicySummary> = results.policies.iter().collect();
     let mut text = Text::default();
+    items(results, &mut text);
     text.say("Nothing disturbs it.");
     if let Some(best) = Best::of(&policies, Metric::SvActiveMean) {
         let (alone, least) = ("Active backends on average:", "Fewest active backends on average:");

@@ -22,6 +22,7 @@ const BUILTINS: &[Builtin] = embedded![
     "api-burst",
     "crash-loop",
     "deriver-restart",
+    "items-survive",
     "pgbouncer-login-storm",
     "restart-cohort",
     "restart-herd",

@@ -13,7 +13,7 @@
 
 mod builtin;
 mod diagnostic;
-mod empirical;
+mod files;
 mod lower;
 mod model;
 mod overrides;
@@ -26,9 +26,9 @@ use std::path::Path;
 pub use builtin::{Builtin, builtins};
 pub use diagnostic::{Place, Problem, ScenarioError};
 pub use model::{
-    Action, Background, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand,
-    Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part,
-    Pooler, Reserve, Run, Scenario, longest_run,
+    Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,
+    DeadWaiters, Demand, Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode,
+    Orphans, Part, Pooler, Reserve, Run, Scenario, Work, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
 
@@ -98,7 +98,7 @@ pub fn parse(
             overrides::apply(&mut root, index, text, &mut problems);
         }
         let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
-        empirical::read_files(&mut root, folder, &mut problems);
+        files::read_files(&mut root, folder, &mut problems);
         lower::scenario(name, &root, &mut problems)
     });
     match scenario {

@@ -20,6 +20,8 @@ pub struct Scenario {
     pub pooler: Pooler,
     /// What executes claims.
     pub database: Database,
+    /// What the fleet is there for; `None` lets every poll find an empty queue.
+    pub work: Option<Work>,
     /// Who else uses the pool; `None` is nobody.
     pub background: Option<Background>,
     /// What happens to the system, in order of time.
@@ -87,6 +89,49 @@ pub enum Initial {
     },
     /// Every client starts at time 0, with its policy's start-up spread.
     Cold,
+}
+
+/// Items that arrive for tenants, wait in their tenant's queue, are taken by claims and processed. A tenant's
+/// clients are those whose number leaves the tenant's when divided by the number of tenants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Work {
+    /// When items arrive.
+    pub arrivals: Arrivals,
+    /// How many there are.
+    pub tenants: u32,
+    /// Exponent of Zipf's law by which tenants differ in their rates; 0 is not at all. Not of a trace.
+    pub skew: f64,
+    /// How rates go up and down over a day; `None` is not at all. Not of a trace.
+    pub daily: Option<Daily>,
+    /// Items that a client has in process at once.
+    pub workers: u16,
+    /// How long an item is processed, away from the database.
+    pub processing: Demand,
+    /// Then, transactions of the worker with an acquisition each: their demands.
+    pub transactions: Vec<Demand>,
+    /// Share of processings that fail: the item goes back to its queue.
+    pub failure: Ratio,
+    /// After how long the items of a client that died go back to their queue.
+    pub reclaim: Span,
+}
+
+/// When items arrive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// Each tenant's after independent intervals; exponential ones are a Poisson process.
+    Renewal(Demand),
+    /// (tenant, time), in order of time.
+    Trace(Vec<(u32, SimTime)>),
+}
+
+/// A rate that follows 1 + amplitude · cos(2π (t − peak) / 24 h); time 0 is midnight.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Daily {
+    /// From 0 to below 1.
+    pub amplitude: f64,
+    /// When in the day most arrives.
+    pub peak: Span,
 }
 
 /// Requests of an API that come whether earlier ones are answered or not: an open loop.
@@ -476,8 +521,14 @@ impl Action {
 impl Scenario {
     /// Clients and guests at most: places in the engine's array.
     pub fn places(&self) -> u32 {
-        let guests = self.background.as_ref().map_or(0, |background| background.at_once);
-        self.fleet.clients.saturating_add(guests)
+        let requests = self.background.as_ref().map_or(0, |background| background.at_once);
+        let workers = match &self.work {
+            Some(work) if !work.transactions.is_empty() => {
+                self.fleet.clients.saturating_mul(u32::from(work.workers))
+            }
+            _ => 0,
+        };
+        self.fleet.clients.saturating_add(requests).saturating_add(workers)
     }
 
     /// The time of the first disturbance, from which drain and service are counted.

@@ -5,6 +5,7 @@ mod check;
 mod demand;
 mod policy;
 mod pooler;
+mod work;
 
 use super::diagnostic::Problems;
 use super::model::{
@@ -30,6 +31,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let fleet = fields.required("fleet", "[fleet]", problems, fleet);
     let pooler = fields.required("pooler", "[pooler]", problems, pooler::pooler);
     let database = fields.required("database", "[database]", problems, database);
+    let work = fields.optional("work", problems, |node, problems| {
+        work::work(node, fleet.as_ref()?.clients, problems)
+    });
     let background = fields.optional("background", problems, background::background);
     let drain = fields.or("drain", DrainRule::default(), problems, drain);
     let disturbances = fields.or("disturbance", Vec::new(), problems, disturbances);
@@ -55,6 +59,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         fleet: fleet?,
         pooler: pooler?,
         database: database?,
+        work: work?,
         background: background?.map(|(load, _)| load),
         disturbances: disturbances?,
         drain: drain?,
