@@ -154,9 +154,10 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// The pooler forgets every place and every handshake. A client that was in one sees its attempt
-    /// fail.
+    /// The pooler forgets every connection, place and handshake. A client that was in one of the latter two
+    /// sees its attempt fail.
     fn forget_attempts(&mut self) {
+        self.close_connections();
         let waited = self.waited_so_far();
         let places = self.queue.forget();
         self.killed.clear();

@@ -31,6 +31,7 @@
 mod backends;
 mod client;
 mod client_pool;
+mod connections;
 mod database;
 mod demand;
 mod disturbance;
@@ -56,5 +57,6 @@ pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl O
     simulation::Simulation::new(scenario, policy, replicate, observer).run()
 }
 
-/// Bytes that the engine holds for each client.
-pub const BYTES_PER_CLIENT: usize = size_of::<client::Client>() + size_of::<key::Key>();
+/// Bytes that the engine holds for each client that keeps its connection; for others it is a little less.
+pub const BYTES_PER_CLIENT: usize =
+    size_of::<client::Client>() + size_of::<key::Key>() + size_of::<connections::Connection>();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::backends::Backends;
 use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
 use super::client_pool::ClientPools;
+use super::connections::Connection;
 use super::database::{Database, Work};
 use super::disturbance::Moments;
 use super::fleet::Parts;
@@ -14,7 +15,7 @@ use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
 use super::session::Link;
-use crate::policy::{Cadence, MissedTick, Outcome, Policy};
+use crate::policy::{Cadence, MissedTick, Outcome, Policy, Sleep};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
 use crate::units::{SimTime, Span};
@@ -28,6 +29,10 @@ pub(super) struct Simulation<'a, O> {
     pub(super) now: SimTime,
     pub(super) clients: Vec<Client>,
     pub(super) client_pools: ClientPools,
+    /// The connection that each client has; empty where no policy keeps any.
+    pub(super) connections: Vec<Connection>,
+    /// Connections that are open and not in use.
+    pub(super) idle: u32,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
@@ -61,6 +66,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
+        let keeps = parts.sizes().any(|(policy, _)| policy.connection.is_some());
+        let keeping = if keeps { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
             scenario,
             world: World::new(scenario.run.seed, replicate),
@@ -68,6 +75,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             now: SimTime::ZERO,
             clients: vec![Client::new(0); fleet.clients as usize],
             client_pools: ClientPools::new(&parts),
+            connections: vec![Connection::default(); keeping],
+            idle: 0,
             parts,
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
@@ -149,6 +158,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             good: self.good,
             wasted: self.wasted,
             waiting: self.queue.waiting(),
+            idle: self.idle,
             connecting: self.handshake.as_ref().map_or(0, Handshake::clients),
             connected: self.backends.connected(),
             logging_in: self.backends.logging_in(),
@@ -174,8 +184,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// Starts a client `after` a while, at its base interval. `number` says which of its starts it is.
+    /// Starts a client `after` a while, at its base interval and without a connection. `number` says which
+    /// of its starts it is.
     pub(super) fn start(&mut self, client: u32, number: u32, after: Span) {
+        self.hang_up(client);
+        self.empty_pool(client);
         let state = &mut self.clients[client as usize];
         state.start = number;
         state.step = 0;
@@ -267,6 +280,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let state = &mut self.clients[client as usize];
         state.step = step;
         state.attempt = state.attempt.next_poll();
+        if policy.rules.rule(outcome).sleep == Sleep::ForGood {
+            self.hang_up(client);
+            self.emit(Event::Left { client });
+        }
         match policy.cadence {
             Cadence::FixedDelay => self.begin_poll(client, sleep),
             Cadence::FixedRate(missed) => self.tick(client, sleep, missed),
@@ -337,7 +354,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The start-up wait of a client's present start.
     fn start_up(&self, client: u32) -> Span {
         let moment = Moment { poll: self.clients[client as usize].start, ..Moment::default() };
-        self.policy(client).start_up.wait(self.world.site(Purpose::StartUp, client, moment))
+        self.policy(client).start_up.draw(self.world.site(Purpose::StartUp, client, moment))
     }
 
     #[inline]

@@ -112,6 +112,8 @@ metrics! {
     Served99 = "served_99_s", "s", Time;
     /// Most attempts reaching the pooler within any 100 ms after the first trigger, or in the window.
     PeakArrivals = "peak_arrivals_100ms", "count", Mean;
+    /// Connections to the pooler that clients opened.
+    ClientConnects = "client_connects", "count", Mean;
     /// Backends that logged in to the database.
     BackendLogins = "backend_logins", "count", Mean;
     /// Logins to the database that failed.

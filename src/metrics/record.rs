@@ -88,6 +88,7 @@ impl UnitRecord {
             Metric::Served50 => since_trigger(self.served[0]),
             Metric::Served99 => since_trigger(self.served[1]),
             Metric::PeakArrivals => count(self.peak_arrivals),
+            Metric::ClientConnects => count(counts.connects),
             Metric::BackendLogins => count(counts.logins),
             Metric::BackendLoginsFailed => count(counts.logins_failed),
             Metric::BackendsLost => count(counts.backends_lost),

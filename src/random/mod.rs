@@ -39,9 +39,11 @@ pub enum Purpose {
     RefusalDelay,
     /// How long a backend's login takes; the client is the number of the login.
     Login,
+    /// How long a client keeps its connection.
+    Lifetime,
 }
 
-const PURPOSES: usize = Purpose::Login as usize + 1;
+const PURPOSES: usize = Purpose::Lifetime as usize + 1;
 
 /// One independent random world: a replicate of a seed.
 #[derive(Clone, Debug)]

@@ -292,6 +292,16 @@ pub(super) fn positive_span(node: &Node, problems: &mut Problems) -> Option<Span
     Some(span)
 }
 
+/// What `read` reads, or `"never"`.
+pub(super) fn or_never<T>(
+    read: impl FnOnce(&Node, &mut Problems) -> Option<T>,
+) -> impl FnOnce(&Node, &mut Problems) -> Option<Option<T>> {
+    move |node, problems| match &node.value {
+        Value::Text(text) if text == "never" => Some(None),
+        _ => read(node, problems).map(Some),
+    }
+}
+
 /// The items of a list.
 pub(super) fn list<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a [Node]> {
     match &node.value {

@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::{Place, Problems};
 use super::super::model::{
-    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Pooler, Run, longest_run,
+    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Mode, Pooler, Run, longest_run,
 };
 use super::super::tree::{Node, Value};
 use crate::policy::{Acquire, Policy, Sleep};
@@ -50,12 +50,7 @@ pub(super) fn progress(
     if fleet.round_trip > Span::ZERO {
         return;
     }
-    // The parts of a mixed fleet are policies of their own.
-    let plain = policies.iter().filter_map(|candidate| match &candidate.parts[..] {
-        [part] => Some((&candidate.name, &part.policy)),
-        _ => None,
-    });
-    for (name, policy) in plain {
+    for (name, policy) in plain(policies) {
         for (key, reason) in standing_still(policy) {
             problems.add(
                 format!("policy `{name}` may act without any time passing: {reason}"),
@@ -64,6 +59,31 @@ pub(super) fn progress(
             );
         }
     }
+}
+
+/// A connection that is kept holds no backend while it is idle.
+pub(super) fn connections(
+    pooler: &Pooler,
+    policies: &[Candidate],
+    root: &Node,
+    problems: &mut Problems,
+) {
+    let keeping = plain(policies).find(|(_, policy)| policy.connection.is_some());
+    if let (Mode::Session, Some((name, _))) = (pooler.mode, keeping) {
+        problems.add(
+            format!("policy `{name}` keeps connections, but a pool of sessions is not modelled so"),
+            place(root, &["policy", name, "connection"]),
+            "leave `connection` out, which ends a session with its poll, or write mode = \"transaction\"",
+        );
+    }
+}
+
+/// The policies by name; the parts of a mixed fleet are policies of their own.
+fn plain(policies: &[Candidate]) -> impl Iterator<Item = (&str, &Policy)> {
+    policies.iter().filter_map(|candidate| match &candidate.parts[..] {
+        [part] => Some((candidate.name.as_str(), &part.policy)),
+        _ => None,
+    })
 }
 
 /// Keys of a policy whose client would go on for ever at one instant.

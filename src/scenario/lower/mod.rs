@@ -48,6 +48,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
         check::progress(fleet, policies, root, problems);
     }
+    if let (Some(pooler), Some(policies)) = (&pooler, &policies) {
+        check::connections(pooler, policies, root, problems);
+    }
     Some(Scenario {
         name: name.to_owned(),
         title: title?,
