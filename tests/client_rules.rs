@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::watch::{events, only, shipped, written};
+use crate::watch::{estimate, events, only, play, shipped, written};
 use herdsim::engine::observer::{Begins, Event};
+use herdsim::metrics::Metric;
 use herdsim::scenario::Scenario;
 use herdsim::units::{SimTime, Span};
 
@@ -167,4 +168,27 @@ fn jitter_goes_into_the_sleep_and_never_into_the_schedule() {
     let mean = factors.iter().sum::<f64>() / factors.len() as f64;
     assert!((mean - 1.0).abs() < 0.02, "mean factor {mean}");
     assert!(factors.iter().any(|&f| f < 0.51) && factors.iter().any(|&f| f > 1.49));
+}
+
+/// 3,000 jobs of 2 s are 120 s of work for 50 backends; 1,000 fit into the pooler.
+#[test]
+fn hourly_jobs_are_refused_unless_they_are_spread_over_more_than_their_work() {
+    let summaries = play(&shipped("cron-top-of-hour", &["run.replicates=2"]));
+    let figure = |name: &str, metric| {
+        let summary = summaries.iter().find(|summary| summary.policy == name);
+        estimate(summary.expect("a policy of the scenario"), metric)
+    };
+    // Three hours are measured.
+    assert_eq!(figure("on-the-hour", Metric::Refused), 3.0 * 2_000.0);
+    assert_eq!(figure("on-the-hour", Metric::GoodClaims), 3.0 * 1_000.0);
+    assert!(figure("splay-1m", Metric::Refused) > 1_000.0);
+    for name in ["sleeping", "splay-5m", "hashed", "drawn-anew"] {
+        assert_eq!(figure(name, Metric::Refused), 0.0, "{name}");
+    }
+    let retried = figure("retry", Metric::GoodClaims);
+    assert_eq!(retried, 3.0 * 3_000.0);
+    // An even stream: 3,000 an hour of 2 s each, and Poisson.
+    let (busy, dispersion) = (figure("hashed", Metric::SvActiveMean), Metric::Dispersion);
+    assert!((busy / (3_000.0 * 2.0 / 3_600.0) - 1.0).abs() < 0.05, "{busy}");
+    assert!((figure("hashed", dispersion) - 1.0).abs() < 0.1);
 }

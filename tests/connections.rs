@@ -1,11 +1,11 @@
 //! Who holds a connection, and for how long: pools of sessions, pools on the clients' side, and clients that
 //! keep theirs.
 
-use crate::watch::{assert_near, estimate, events, play, written};
+use crate::watch::{assert_near, estimate, events, play, shipped, written};
 use herdsim::engine::observer::Event;
 use herdsim::metrics::Metric;
-use herdsim::policy::{Lifetime, Outcome, Spread};
-use herdsim::scenario::Scenario;
+use herdsim::policy::{Lifetime, Outcome, Pipeline, Spread};
+use herdsim::scenario::{Initial, Scenario};
 use herdsim::units::Span;
 
 /// Two clients on one backend, with three transactions a poll of 100 ms each, 20 ms away.
@@ -294,7 +294,7 @@ fn a_lifetime_drawn_anew_at_each_use_hardly_spreads_connections_out() {
     let spread = Spread::Uniform(Span::from_secs(10), Span::from_secs(110));
     let mut mean_age = |lifetime| {
         let policy = &mut scenario.policies[0].parts[0].policy;
-        policy.poll = herdsim::policy::Pipeline::constant(Span::from_millis(900));
+        policy.poll = Pipeline::constant(Span::from_millis(900));
         policy.connection = Some(lifetime);
         let summary = play(&scenario).remove(0);
         1_000.0 * 300.0 / estimate(&summary, Metric::ClientConnects)
@@ -321,4 +321,43 @@ fn who_has_done_its_job_leaves_for_good_and_only_a_restart_brings_it_back() {
     let summary = play(&scenario).remove(0);
     assert_near(estimate(&summary, Metric::Served50), 0.1, 1e-9);
     assert_near(estimate(&summary, Metric::Served99), 5.1, 1e-9);
+}
+
+/// Lifetimes of 100 s that are anywhere in their course: one in ten ends within the first ten seconds.
+#[test]
+fn a_warm_world_begins_with_connections_of_all_ages_as_many_as_there_are_slots() {
+    let closed_within_10_s = |limit: u32, policy: &str| {
+        let mut scenario = keeping(1_000, &format!("max_client_conn = {limit}"), policy);
+        scenario.pooler.pool_size = 1_000;
+        scenario.fleet.initial = Initial::Warm { interval: Span::from_secs(1) };
+        scenario.policies[0].parts[0].policy.poll = Pipeline::constant(Span::from_millis(900));
+        let kept = events(&scenario, 0);
+        let kept =
+            kept.iter().take_while(|(_, event)| matches!(event, Event::ConnectionKept { .. }));
+        let closed = closed(&scenario);
+        let closed = closed.iter().filter(|(at, _)| *at < 10_000);
+        (kept.count(), f64::from(closed.map(|(_, connections)| connections).sum::<u32>()))
+    };
+    let (open, closed) = closed_within_10_s(1_000, "connection = { lifetime = '100s' }");
+    assert_eq!(open, 1_000);
+    // Looked at a second later at most, half a second on average.
+    assert_near(closed, 95.0, 0.25);
+    let shared = "connection = { lifetime = '100s' }
+                  client_pool = { clients = 10, connections = 5 }";
+    assert_eq!(closed_within_10_s(1_000, shared).0, 500);
+    assert_eq!(closed_within_10_s(300, shared).0, 300);
+}
+
+/// 4,000 clients and 250 handshakes a second.
+#[test]
+fn a_deploy_comes_back_unless_lifetimes_are_drawn_at_birth() {
+    let summaries = play(&shipped("deploy-reconnect-storm", &["run.replicates=1"]));
+    let [unjittered, narrow, at_birth, redrawn, never] =
+        [0, 1, 2, 3, 4].map(|policy| estimate(&summaries[policy], Metric::LaterConnects));
+    assert_eq!(unjittered, 250.0);
+    assert!(narrow > 200.0, "{narrow}");
+    // 4,000 over 300 s, in the fullest second.
+    assert!((13.3..35.0).contains(&at_birth), "{at_birth}");
+    assert!((2.0 * at_birth..120.0).contains(&redrawn), "{redrawn}");
+    assert_eq!(never, 0.0);
 }

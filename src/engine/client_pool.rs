@@ -25,8 +25,8 @@ pub(super) struct ClientPools {
 }
 
 #[derive(Clone, Debug)]
-struct ClientPool {
-    free: Vec<Connection>,
+pub(super) struct ClientPool {
+    pub free: Vec<Connection>,
     /// Who asked, in order; some may have gone on.
     line: VecDeque<(u32, AttemptId)>,
 }
@@ -115,7 +115,7 @@ impl<O: Observer> Simulation<'_, O> {
         None
     }
 
-    fn pool_of(&mut self, client: u32) -> &mut ClientPool {
+    pub(super) fn pool_of(&mut self, client: u32) -> &mut ClientPool {
         let clients = self.policy(client).client_pool.expect("a client with a pool").clients;
         let process = self.parts.rank(client) / clients;
         &mut self.client_pools.parts[self.parts.part(client)][process as usize]

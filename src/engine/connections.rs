@@ -19,7 +19,7 @@ use crate::units::{SimTime, Span};
 /// A connection that a client or its process has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Connection {
-    /// From when on it is too old; what is drawn at its use comes on top.
+    /// From when on it is too old, or may be where that is drawn at its use.
     due: SimTime,
     /// Whether it is open and not in use.
     pub idle: bool,
@@ -32,11 +32,14 @@ impl<O: Observer> Simulation<'_, O> {
         let Some(&Connection { due, idle: true }) = self.connections.get(client as usize) else {
             return false;
         };
-        let more = match self.policy(client).connection {
-            Some(Lifetime::AtUse(spread)) => spread.draw(self.lifetime_site(client)),
-            _ => Span::ZERO,
+        let end = match self.policy(client).connection {
+            Some(Lifetime::AtUse(spread)) => {
+                let drawn = spread.draw(self.lifetime_site(client));
+                due + Span::from_ticks(drawn.ticks() - spread.shortest().ticks())
+            }
+            _ => due,
         };
-        let fresh = self.now < due + more;
+        let fresh = self.now < end;
         if !fresh {
             self.hang_up(client);
         }
@@ -52,13 +55,27 @@ impl<O: Observer> Simulation<'_, O> {
             self.idle -= 1;
             return false;
         }
-        let due = match self.policy(client).connection {
-            None | Some(Lifetime::Never) => SimTime::NEVER,
-            Some(Lifetime::AtBirth(spread)) => self.now + spread.draw(self.lifetime_site(client)),
-            Some(Lifetime::AtUse(_)) => self.now,
-        };
-        self.connections[client as usize].due = due;
+        if let Some(lifetime) = self.policy(client).connection {
+            let due = self.now + sure_life(lifetime, self.lifetime_site(client));
+            self.connections[client as usize].due = due;
+        }
         true
+    }
+
+    /// Lets a warm world begin with a client's connection open, somewhere in its life, if there is a slot
+    /// left for it.
+    pub(super) fn begin_connected(&mut self, client: u32) {
+        let Some(lifetime) = self.policy(client).connection else { return };
+        let site = self.lifetime_site(client).again();
+        let left = sure_life(lifetime, site).ticks() as f64 * site.uniform(1);
+        let open = Connection { due: self.now + Span::from_ticks(left as u64), idle: true };
+        if self.is_full(0) {
+            return;
+        }
+        let Some(connection) = self.own_connection(client) else { return };
+        *connection = open;
+        self.idle += 1;
+        self.emit(Event::ConnectionKept { client });
     }
 
     /// A client's transaction is done: it keeps its connection if that is its policy.
@@ -96,8 +113,28 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
+    /// The connection that is a client's: its own, or one of its process as long as these last.
+    fn own_connection(&mut self, client: u32) -> Option<&mut Connection> {
+        match self.policy(client).client_pool {
+            None => self.connections.get_mut(client as usize),
+            Some(pool) => {
+                let nth = self.parts.rank(client) % pool.clients;
+                self.pool_of(client).free.get_mut(nth as usize)
+            }
+        }
+    }
+
     fn lifetime_site(&self, client: u32) -> Site {
         let moment = self.clients[client as usize].attempt.moment();
         self.world.site(Purpose::Lifetime, client, moment)
+    }
+}
+
+/// How long a connection lives at least, as far as that is known when it is opened.
+fn sure_life(lifetime: Lifetime, site: Site) -> Span {
+    match lifetime {
+        Lifetime::Never => Span::MAX,
+        Lifetime::AtBirth(spread) => spread.draw(site),
+        Lifetime::AtUse(spread) => spread.shortest(),
     }
 }

@@ -95,7 +95,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Whether the client limit is reached, so many `connecting` ones counted.
     #[inline]
-    fn is_full(&self, connecting: u32) -> bool {
+    pub(super) fn is_full(&self, connecting: u32) -> bool {
         let clients = self.good + self.wasted + self.queue.waiting() + self.idle + connecting;
         self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit)
     }

@@ -178,6 +178,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.clients[client as usize].step = schedule.step_reaching(interval);
                 let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
                 let wait = Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64);
+                self.begin_connected(client);
                 self.begin_poll(client, wait);
             }
             Initial::Cold => self.start(client, 0, Span::ZERO),

@@ -126,6 +126,8 @@ metrics! {
     SvShort = "sv_short_s", "s", Mean;
     /// Most active backends after the first trigger's drain.
     LaterPeak = "later_peak", "backends", Mean;
+    /// Most client connections opened in a second (a bucket's mean in a long run) after that drain.
+    LaterConnects = "later_connects_per_s", "1/s", Mean;
     /// Variance / mean of poll starts per second (per bucket in a long run); 1 is Poisson.
     Dispersion = "poll_dispersion", "ratio", Mean;
     /// Phase coherence of poll starts at the end: 1 is in step, about 1/√N spread out.

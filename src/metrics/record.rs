@@ -36,6 +36,11 @@ pub struct UnitRecord {
 }
 
 impl UnitRecord {
+    fn later_connects(&self) -> Option<f64> {
+        let connects = self.recurrence.later_connects? as f64;
+        Some(connects / self.timeline.width.as_secs_f64())
+    }
+
     /// This unit's value of `metric`.
     pub fn value(&self, metric: Metric) -> Value {
         let counts = &self.counts;
@@ -95,6 +100,7 @@ impl UnitRecord {
             Metric::SvLoginMax => count(u64::from(self.sv_login_max)),
             Metric::SvShort => Value::Number(self.short.as_secs_f64()),
             Metric::LaterPeak => number(self.recurrence.later_peak.map(|peak| peak as f64)),
+            Metric::LaterConnects => number(self.later_connects()),
             Metric::Dispersion => number(self.recurrence.dispersion()),
             Metric::PhaseCoherence => number(self.recurrence.coherence.map(|r| r as f64 / 1e6)),
         }

@@ -277,6 +277,13 @@ impl Spread {
         }
     }
 
+    /// The shortest possible span.
+    pub fn shortest(&self) -> Span {
+        match *self {
+            Spread::Constant(span) | Spread::Uniform(span, _) => span,
+        }
+    }
+
     /// The longest possible span.
     pub fn longest(&self) -> Span {
         match *self {

@@ -20,6 +20,8 @@ macro_rules! embedded {
 
 const BUILTINS: &[Builtin] = embedded![
     "crash-loop",
+    "cron-top-of-hour",
+    "deploy-reconnect-storm",
     "deriver-restart",
     "pgbouncer-login-storm",
     "restart-cohort",
