@@ -198,11 +198,9 @@ fn contradictions_of_pooler_database_and_disturbances_are_refused() {
     let sessions = MAIN.replace(pooler, &with("mode = \"session\""));
     let sessions =
         shown(&sessions.replace("patience = \"2s\"", &kept("{ lifetime = \"30m\" }")), &[]);
-    assert!(
-        sessions.contains("`baseline` keeps connections, but a pool of sessions"),
-        "{sessions}"
-    );
+    assert!(sessions.contains("`baseline` would keep a backend with its connection"), "{sessions}");
     assert!(sessions.contains("leave `connection` out"), "{sessions}");
+    assert_eq!(sessions.matches("error:").count(), 1, "heirs are not told again: {sessions}");
     let none = pool("{ clients = 9, connections = 0 }");
     refused("patience = \"2s\"", &none, "0 is too small", "from 1 to");
     refused(

@@ -1,5 +1,5 @@
-//! Who holds a connection, and for how long: pools of sessions, pools on the clients' side, and clients that
-//! keep theirs.
+//! Who holds a connection, and for how long: pools of sessions, pools on the clients' side, and
+//! clients that keep theirs.
 
 use crate::watch::{assert_near, estimate, events, play, shipped, written};
 use herdsim::engine::observer::Event;
@@ -239,8 +239,8 @@ fn an_idle_connection_holds_a_client_slot_and_its_owner_is_not_refused() {
 fn an_attempt_that_fails_takes_its_connection_with_it() {
     let mut scenario = keeping(2, "", "patience = '1s'\nconnection = { lifetime = 'never' }");
     scenario.disturbances = disturbed("outage = { over = '20s', failure = 'hanging' }");
-    // Client 1 loses patience behind client 0's hanging claim at 11.2 s, and without a connection at
-    // 22.2 s.
+    // Client 1 loses patience behind client 0's hanging claim at 11.2 s, and without a connection
+    // at 22.2 s.
     let of_1: Vec<_> =
         admitted(&scenario).into_iter().filter(|&(_, client, _)| client == 1).collect();
     assert_eq!(
@@ -262,11 +262,14 @@ fn disturbed(action: &str) -> Vec<herdsim::scenario::Disturbance> {
 
 #[test]
 fn a_restart_closes_its_clients_connections_and_a_database_that_goes_down_all() {
-    let second_polls = |action: &str| {
-        let mut scenario = keeping(2, "", "connection = { lifetime = 'never' }");
+    let kept = "connection = { lifetime = 'never' }";
+    let shared = format!("{kept}\nclient_pool = {{ clients = 2, connections = 2 }}");
+    let second_polls_of = |policy: &str, action: &str| {
+        let mut scenario = keeping(2, "", policy);
         scenario.disturbances = disturbed(action);
         (closed(&scenario), admitted(&scenario)[2..4].to_vec())
     };
+    let second_polls = |action| second_polls_of(kept, action);
     assert_eq!(
         second_polls("restart = { clients = 0.5 }"),
         (vec![(5_000, 1)], vec![(5_000, 0, true), (10_200, 1, false)])
@@ -275,15 +278,21 @@ fn a_restart_closes_its_clients_connections_and_a_database_that_goes_down_all() 
         second_polls("restart = { clients = 0.5, database = true }"),
         (vec![(5_000, 1), (5_000, 1)], vec![(5_000, 0, true), (10_200, 1, true)])
     );
+    // A process loses those that it has free with any of its clients; then client 1 uses client
+    // 0's.
+    assert_eq!(
+        second_polls_of(&shared, "restart = { clients = 0.5 }"),
+        (vec![(5_000, 2)], vec![(5_000, 0, true), (10_200, 1, false)])
+    );
     assert_eq!(
         second_polls("outage = { over = '1s', failure = { refusing = '0s' } }"),
         (vec![(5_000, 2)], vec![(10_100, 0, true), (10_200, 1, true)])
     );
 }
 
-/// Connections used each second end at the first whole second at which their lifetime, uniform from 10 to
-/// 110 s, is over: drawn once, after 60.5 s on average; drawn anew each time, a connection of k seconds
-/// survives with the chance 1 − (k − 10)/100, which makes it 22.2 s.
+/// Connections used each second end at the first whole second at which their lifetime, uniform from
+/// 10 to 110 s, is over: drawn once, after 60.5 s on average; drawn anew each time, a connection of
+/// k seconds survives with the chance 1 − (k − 10)/100, which makes it 22.2 s.
 #[test]
 fn a_lifetime_drawn_anew_at_each_use_hardly_spreads_connections_out() {
     let mut scenario = keeping(1_000, "", "");
@@ -315,7 +324,8 @@ fn who_has_done_its_job_leaves_for_good_and_only_a_restart_brings_it_back() {
                 connection = { lifetime = 'never' }";
     let mut scenario = keeping(3, "max_client_conn = 2", once);
     scenario.disturbances = disturbed("restart = { clients = 0.34 }");
-    // The third is refused at first, and polls until it is served; nobody else comes back but client 0.
+    // The third is refused at first, and polls until it is served; nobody else comes back but
+    // client 0.
     assert_eq!(times(&scenario, completed), [(100, 0), (200, 1), (5_100, 0), (10_100, 2)]);
     assert_eq!(closed(&scenario), [(100, 1), (200, 1), (5_100, 1), (10_100, 1)]);
     let summary = play(&scenario).remove(0);
@@ -323,7 +333,8 @@ fn who_has_done_its_job_leaves_for_good_and_only_a_restart_brings_it_back() {
     assert_near(estimate(&summary, Metric::Served99), 5.1, 1e-9);
 }
 
-/// Lifetimes of 100 s that are anywhere in their course: one in ten ends within the first ten seconds.
+/// Lifetimes of 100 s that are anywhere in their course: one in ten ends within the first ten
+/// seconds.
 #[test]
 fn a_warm_world_begins_with_connections_of_all_ages_as_many_as_there_are_slots() {
     let closed_within_10_s = |limit: u32, policy: &str| {

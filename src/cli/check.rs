@@ -140,8 +140,8 @@ fn kept_connections(scenario: &Scenario, part: &Part) -> Option<String> {
     let (limit, connections) = (scenario.pooler.max_client_conn?, connections(scenario, part));
     (part.policy.connection.is_some() && connections > limit).then(|| {
         format!(
-            "its clients keep up to {connections} connections, and the pooler has {limit} client slots: \
-             who comes too late is refused until another's connection ends."
+            "its clients keep up to {connections} connections, and the pooler has {limit} client \
+             slots: who comes too late is refused until another's connection ends."
         )
     })
 }

@@ -1,9 +1,9 @@
 //! Client-side pools: the clients of one process share its connections.
 //!
-//! A client asks its process for a connection before each attempt, and waits in line if none is free. It
-//! holds one until its attempt has failed or its transaction, in a session its poll, is done: in short,
-//! until it asks again. An attempt sets out when it has its connection. The one last given back is the first
-//! to be used again.
+//! A client asks its process for a connection before each attempt, and waits in line if none is
+//! free. It holds one until its attempt has failed or its transaction, in a session its poll, is
+//! done: in short, until it asks again. An attempt sets out when it has its connection. The one
+//! last given back is the first to be used again.
 
 use std::collections::VecDeque;
 use std::mem::take;

@@ -1,12 +1,14 @@
 //! Connections to the pooler that clients keep.
 //!
-//! A connection that is not kept lives from an attempt's admission to the end of its transaction: the place
-//! or the claim stands for it. One that is kept stays open after that. Idle, it holds a client slot but no
-//! backend, and the next attempt goes out on it, past attempt cost, handshake and limit. In use, it needs
-//! nobody to close it: it is there for the next attempt only if its client takes it back when the
-//! transaction is done, and of an attempt that has failed nobody does.
+//! A connection that is not kept lives from an attempt's admission to the end of its transaction:
+//! the place or the claim stands for it. One that is kept stays open after that. Idle, it holds a
+//! client slot but no backend, and the next attempt goes out on it, past attempt cost, handshake
+//! and limit. In use, it needs nobody to close it: it is there for the next attempt only if its
+//! client takes it back when the transaction is done, and of an attempt that has failed nobody
+//! does.
 //!
-//! Where the clients of a process share its connections it goes from one to the other with them.
+//! Where the clients of a process share its connections, this state goes with them from one to the
+//! other. A restart of any of these clients closes the connections that the process has free.
 
 use std::mem::take;
 
@@ -26,7 +28,8 @@ pub(super) struct Connection {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Whether a client's attempt goes out on the connection that it has. One that is too old is closed.
+    /// Whether a client's attempt goes out on the connection that it has. One that is too old is
+    /// closed.
     #[inline]
     pub(super) fn is_connected(&mut self, client: u32) -> bool {
         let Some(&Connection { due, idle: true }) = self.connections.get(client as usize) else {
@@ -34,8 +37,7 @@ impl<O: Observer> Simulation<'_, O> {
         };
         let end = match self.policy(client).connection {
             Some(Lifetime::AtUse(spread)) => {
-                let drawn = spread.draw(self.lifetime_site(client));
-                due + Span::from_ticks(drawn.ticks() - spread.shortest().ticks())
+                due + spread.draw(self.lifetime_site(client)) - spread.shortest()
             }
             _ => due,
         };
@@ -46,8 +48,8 @@ impl<O: Observer> Simulation<'_, O> {
         fresh
     }
 
-    /// A client's attempt is admitted, on the connection that it has or on a new one; whether it is a new
-    /// one.
+    /// A client's attempt is admitted, on the connection that it has or on a new one; whether it is
+    /// a new one.
     #[inline]
     pub(super) fn connect(&mut self, client: u32) -> bool {
         let Some(connection) = self.connections.get_mut(client as usize) else { return true };
@@ -62,8 +64,8 @@ impl<O: Observer> Simulation<'_, O> {
         true
     }
 
-    /// Lets a warm world begin with a client's connection open, somewhere in its life, if there is a slot
-    /// left for it.
+    /// Lets a warm world begin with a client's connection open, somewhere in its life, if there is
+    /// a slot left for it.
     pub(super) fn begin_connected(&mut self, client: u32) {
         let Some(lifetime) = self.policy(client).connection else { return };
         let site = self.lifetime_site(client).again();

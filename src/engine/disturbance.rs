@@ -154,8 +154,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// The pooler forgets every connection, place and handshake. A client that was in one of the latter two
-    /// sees its attempt fail.
+    /// The pooler forgets every connection, place and handshake. A client that was in one of the
+    /// latter two sees its attempt fail.
     fn forget_attempts(&mut self) {
         self.close_connections();
         let waited = self.waited_so_far();

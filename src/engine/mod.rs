@@ -15,6 +15,8 @@
 //!    └───────────┴──────────┴──────────────────────┴───────────┴──────────┴────────────────────┘
 //! ```
 //!
+//! An attempt on a connection that its client has kept goes from its way straight to the queue.
+//!
 //! Departures need no event of their own: nothing can happen to an attempt on its way but a restart
 //! of its client, so it is told when it arrives, with the time at which it set out.
 //!
@@ -57,6 +59,7 @@ pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl O
     simulation::Simulation::new(scenario, policy, replicate, observer).run()
 }
 
-/// Bytes that the engine holds for each client that keeps its connection; for others it is a little less.
+/// Bytes that the engine holds for each client that keeps its connection; for others it is a little
+/// less.
 pub const BYTES_PER_CLIENT: usize =
     size_of::<client::Client>() + size_of::<key::Key>() + size_of::<connections::Connection>();

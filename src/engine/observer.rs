@@ -37,8 +37,8 @@ pub enum Event {
         /// Who.
         client: u32,
     },
-    /// Connections were closed that clients had kept and that were not in use: for their age, or at a
-    /// restart, a refusal or a disturbance.
+    /// Connections were closed that clients had kept and that were not in use: for their age, or at
+    /// a restart, a refusal or a disturbance.
     ConnectionsClosed {
         /// How many.
         connections: u32,

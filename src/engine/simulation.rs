@@ -185,8 +185,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// Starts a client `after` a while, at its base interval and without a connection. `number` says which
-    /// of its starts it is.
+    /// Starts a client `after` a while, at its base interval and without a connection. `number`
+    /// says which of its starts it is.
     pub(super) fn start(&mut self, client: u32, number: u32, after: Span) {
         self.hang_up(client);
         self.empty_pool(client);

@@ -436,8 +436,8 @@ impl DrainWatch {
     }
 }
 
-/// Waits for shares of the fleet to have had a good poll after the first trigger. Who had left before it,
-/// and does not come back with it, counts as served.
+/// Waits for shares of the fleet to have had a good poll after the first trigger. Who had left
+/// before it, and does not come back with it, counts as served.
 #[derive(Debug)]
 struct ServiceWatch {
     trigger: SimTime,

@@ -1,9 +1,9 @@
 //! How a herd comes back: after it has drained it may return each interval, as high as ever.
 //!
-//! All from the timeline's buckets, so it costs a run nothing: the largest later peaks, the dispersion
-//! of poll starts (variance / mean of a bucket's count, 1 for a Poisson stream), and their phase
-//! coherence, |Σ exp(2πi·t/P)| / N over the poll starts of the interval P before (1 in step, about 1/√N
-//! spread out; the order parameter of Kuramoto).
+//! All from the timeline's buckets, so it costs a run nothing: the largest later peaks, the
+//! dispersion of poll starts (variance / mean of a bucket's count, 1 for a Poisson stream), and
+//! their phase coherence, |Σ exp(2πi·t/P)| / N over the poll starts of the interval P before (1 in
+//! step, about 1/√N spread out; the order parameter of Kuramoto).
 
 use super::timeline::{Bucket, Timeline};
 use crate::units::{SimTime, Span};

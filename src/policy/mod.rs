@@ -17,7 +17,8 @@ use crate::units::Span;
 pub struct Policy {
     /// How long a started client waits before its first poll.
     pub start_up: Spread,
-    /// How long a client keeps its connection to the pooler; `None` closes it after each transaction.
+    /// How long a client keeps its connection to the pooler; `None` closes it after each
+    /// transaction.
     pub connection: Option<Lifetime>,
     /// The pool that the clients of a process share; `None` lets each connect for itself.
     pub client_pool: Option<ClientPool>,
@@ -117,8 +118,8 @@ pub struct HotLoop {
     pub pause: Span,
 }
 
-/// How long a client keeps its connection to the pooler. Its age is looked at when it is next used: one
-/// that is too old is closed, and another opened.
+/// How long a client keeps its connection to the pooler. Its age is looked at when it is next used:
+/// one that is too old is closed, and another opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifetime {
@@ -126,8 +127,8 @@ pub enum Lifetime {
     Never,
     /// For a span drawn when it is opened.
     AtBirth(Spread),
-    /// For a span drawn anew at each use. The more often it is used, the closer to the least of them
-    /// does it end.
+    /// For a span drawn anew at each use. The more often it is used, the closer to the least of
+    /// them does it end.
     AtUse(Spread),
 }
 

@@ -61,20 +61,27 @@ pub(super) fn progress(
     }
 }
 
-/// A connection that is kept holds no backend while it is idle.
+/// A connection that is kept holds no backend while it is idle: in a pool of sessions it would.
 pub(super) fn connections(
     pooler: &Pooler,
     policies: &[Candidate],
     root: &Node,
     problems: &mut Problems,
 ) {
-    let keeping = plain(policies).find(|(_, policy)| policy.connection.is_some());
-    if let (Mode::Session, Some((name, _))) = (pooler.mode, keeping) {
-        problems.add(
-            format!("policy `{name}` keeps connections, but a pool of sessions is not modelled so"),
-            place(root, &["policy", name, "connection"]),
-            "leave `connection` out, which ends a session with its poll, or write mode = \"transaction\"",
-        );
+    if pooler.mode == Mode::Transaction {
+        return;
+    }
+    for (name, _) in plain(policies) {
+        let policy = child(root, "policy").and_then(|policies| child(policies, name));
+        // Heirs are not told again.
+        if let Some(connection) = policy.and_then(|policy| child(policy, "connection")) {
+            problems.add(
+                format!("policy `{name}` would keep a backend with its connection"),
+                connection.place.clone(),
+                "leave `connection` out: a session then ends with its poll; or write mode = \
+                 \"transaction\"",
+            );
+        }
     }
 }
 
