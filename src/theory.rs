@@ -1,6 +1,6 @@
 //! Closed forms: what a scenario's figures say before anything is played.
 
-use crate::policy::{Policy, StartUp};
+use crate::policy::{Policy, Spread};
 use crate::scenario::{Arrivals, Candidate, Demand, Mode, Scenario, Work};
 use crate::units::Span;
 
@@ -84,7 +84,7 @@ pub fn polls_within(policy: &Policy, window: Span) -> u32 {
 /// schedule restarts at its base interval within the spread, so the load is a multiple of that at rest. `None`
 /// without a spread.
 pub fn ramp_peak(scenario: &Scenario, policy: &Policy) -> Option<f64> {
-    let StartUp::Uniform(low, high) = policy.start_up else { return None };
+    let Spread::Uniform(low, high) = policy.start_up else { return None };
     let window = Span::from_ticks(high.ticks() - low.ticks());
     let starts = f64::from(scenario.fleet.clients) / window.as_secs_f64();
     (window > Span::ZERO)

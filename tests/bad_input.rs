@@ -195,6 +195,23 @@ fn contradictions_of_pooler_database_and_disturbances_are_refused() {
     refused(restart, burst, "no load to burst", "add [background]");
     let pool = |table| format!("patience = \"2s\"\nclient_pool = {table}");
     refused("patience = \"2s\"", &pool("{ clients = 9 }"), "connections", "connections = 2");
+    let kept = |table| format!("patience = \"2s\"\nconnection = {table}");
+    refused("patience = \"2s\"", &kept("\"30m\""), "must be a table", "keys in a table");
+    refused("patience = \"2s\"", &kept("{}"), "lacks `lifetime`", "lifetime = \"30m\"");
+    let redrawn = kept("{ lifetime = \"30m\", redrawn = true }");
+    refused("patience = \"2s\"", &redrawn, "however often it is drawn", "uniform = [");
+    let endless = kept("{ lifetime = \"never\", redrawn = true }");
+    refused("patience = \"2s\"", &endless, "however often it is drawn", "leave `redrawn` out");
+    let none = kept("{ lifetime = \"0s\" }");
+    refused("patience = \"2s\"", &none, "longer than zero", "leave `connection` out");
+    let none = kept("{ lifetime = { uniform = [\"0s\", \"0s\"] } }");
+    refused("patience = \"2s\"", &none, "longer than zero", "leave `connection` out");
+    let sessions = MAIN.replace(pooler, &with("mode = \"session\""));
+    let sessions =
+        shown(&sessions.replace("patience = \"2s\"", &kept("{ lifetime = \"30m\" }")), &[]);
+    assert!(sessions.contains("`baseline` would keep a backend with its connection"), "{sessions}");
+    assert!(sessions.contains("leave `connection` out"), "{sessions}");
+    assert_eq!(sessions.matches("error:").count(), 1, "heirs are not told again: {sessions}");
     let none = pool("{ clients = 9, connections = 0 }");
     refused("patience = \"2s\"", &none, "0 is too small", "from 1 to");
     refused(

@@ -216,6 +216,9 @@ fn check_says_what_may_surprise() {
     let pool = "policy.jittered.client_pool={ clients = 100, connections = 2 }";
     let pools = check(&["check", "steady-state", "--set", pool]);
     assert!(pools.contains("have 232 connections together"), "{pools}");
+    let storm = "deploy-reconnect-storm";
+    let kept = check(&["check", storm, "--set", "pooler.max_client_conn=3_000"]);
+    assert!(kept.contains("the pooler has 3000 client slots"), "{kept}");
     assert_eq!(herdsim(place.path(), &["check", "no-such"]).status.code(), Some(2));
 }
 

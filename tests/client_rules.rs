@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::watch::{events, only, shipped, written};
+use crate::watch::{estimate, events, only, play, shipped, written};
 use herdsim::engine::observer::{Begins, Event};
+use herdsim::metrics::Metric;
 use herdsim::scenario::Scenario;
 use herdsim::units::{SimTime, Span};
 
@@ -203,7 +204,7 @@ fn whoever_waits_when_no_backend_is_left_and_none_can_log_in_fails_at_once() {
     let mut waiting = BTreeSet::new();
     for (_, event) in &events[..failed] {
         match event {
-            Event::Admitted { client } => waiting.insert(*client),
+            Event::Admitted { client, .. } => waiting.insert(*client),
             Event::Granted { client, .. } | Event::Abandoned { client, .. } => {
                 waiting.remove(client)
             }
@@ -251,4 +252,27 @@ fn a_client_that_stays_gives_up_once_even_when_its_connect_timeout_falls_on_the_
         .map(|&(now, _)| now)
         .collect();
     assert_eq!(abandoned, [SimTime::from_ticks(550_000)]);
+}
+
+/// 3,000 jobs of 2 s are 120 s of work for 50 backends; 1,000 fit into the pooler.
+#[test]
+fn hourly_jobs_are_refused_unless_they_are_spread_over_more_than_their_work() {
+    let summaries = play(&shipped("cron-top-of-hour", &["run.replicates=2"]));
+    let figure = |name: &str, metric| {
+        let summary = summaries.iter().find(|summary| summary.policy == name);
+        estimate(summary.expect("a policy of the scenario"), metric)
+    };
+    // Three hours are measured.
+    assert_eq!(figure("on-the-hour", Metric::Refused), 3.0 * 2_000.0);
+    assert_eq!(figure("on-the-hour", Metric::GoodClaims), 3.0 * 1_000.0);
+    assert!(figure("splay-1m", Metric::Refused) > 1_000.0);
+    for name in ["sleeping", "splay-5m", "hashed", "drawn-anew"] {
+        assert_eq!(figure(name, Metric::Refused), 0.0, "{name}");
+    }
+    let retried = figure("retry", Metric::GoodClaims);
+    assert_eq!(retried, 3.0 * 3_000.0);
+    // An even stream: 3,000 an hour of 2 s each, and Poisson.
+    let (busy, dispersion) = (figure("hashed", Metric::SvActiveMean), Metric::Dispersion);
+    assert!((busy / (3_000.0 * 2.0 / 3_600.0) - 1.0).abs() < 0.05, "{busy}");
+    assert!((figure("hashed", dispersion) - 1.0).abs() < 0.1);
 }

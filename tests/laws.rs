@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use herdsim::engine::observer::{Event, Gauges, Observer};
 use herdsim::policy::{
     Acquire, After, BootCheck, Cadence, ClientPool, Growth, Handling, HotLoop, Interval, Leave,
-    LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop,
+    Lifetime, LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Spread, Stage, Stop,
     Supervisor,
 };
 use herdsim::scenario::{
@@ -58,15 +58,31 @@ fn pipeline() -> impl Strategy<Value = Pipeline> {
 fn rule() -> impl Strategy<Value = LoopRule> {
     let interval =
         prop_oneof![Just(Interval::Reset), Just(Interval::Advance), Just(Interval::Keep)];
-    let sleep = prop_oneof![Just(Sleep::Base), Just(Sleep::Current), Just(Sleep::TwiceCurrent)];
+    let sleep = prop_oneof![
+        4 => Just(Sleep::Base),
+        4 => Just(Sleep::Current),
+        4 => Just(Sleep::TwiceCurrent),
+        1 => Just(Sleep::ForGood),
+    ];
     (interval, sleep).prop_map(|(interval, sleep)| LoopRule { interval, sleep })
 }
 
+fn spread() -> impl Strategy<Value = Spread> {
+    prop_oneof![
+        Just(Spread::Constant(Span::ZERO)),
+        (span(1_000), span(5_000)).prop_map(|(low, more)| Spread::Uniform(low, low + more)),
+    ]
+}
+
+fn lifetime() -> impl Strategy<Value = Lifetime> {
+    prop_oneof![
+        Just(Lifetime::Never),
+        spread().prop_map(Lifetime::AtBirth),
+        spread().prop_map(Lifetime::AtUse),
+    ]
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
-    let start_up = prop_oneof![
-        Just(StartUp::Constant(Span::ZERO)),
-        (span(1_000), span(5_000)).prop_map(|(low, more)| StartUp::Uniform(low, low + more)),
-    ];
     let stop = (prop::option::of(1..6u32), prop::option::of(span(5_000)))
         .prop_map(|(attempts, elapsed)| Stop { attempts, elapsed });
     let acquire = prop_oneof![
@@ -87,14 +103,16 @@ fn policy() -> impl Strategy<Value = Policy> {
     let boot = prop::option::of((supervisor, prop::option::of(boot_check)));
     let client_pool = (1..8u32, 1..4u32, span(3_000))
         .prop_map(|(clients, connections, timeout)| ClientPool { clients, connections, timeout });
-    let first = (start_up, prop::option::of(span(3_000)), prop::option::of(span(1_000)), leave);
+    let waits = (prop::option::of(span(3_000)), prop::option::of(span(1_000)));
+    let first = (spread(), prop::option::of(lifetime()), waits, leave);
     let loops = (prop::option::of(hot_loop), prop::option::of(client_pool));
     let rules = (rule(), rule(), cadence, boot, loops);
     (first, pipeline(), acquire, rules).prop_map(
-        |((start_up, patience, connect_timeout, leave), poll, acquire, rules)| {
+        |((start_up, connection, (patience, connect_timeout), leave), poll, acquire, rules)| {
             let (empty, error, cadence, boot, (hot_loop, client_pool)) = rules;
             Policy {
                 start_up,
+                connection,
                 client_pool,
                 connect_timeout,
                 patience,
@@ -259,13 +277,16 @@ prop_compose! {
             Just(Contention::Table(vec![(2, 3.0), (5, 6.0), (9, 4.0)])),
         ],
         mut disturbances in prop::collection::vec(disturbance(), 0..4),
-        policies in prop::collection::vec(policy(), 1..3),
+        mut policies in prop::collection::vec(policy(), 1..3),
         background in prop::option::of((background(), handling())),
         work in prop::option::of(work()),
         seed in any::<u64>(),
     ) -> Scenario {
         disturbances.sort_by_key(|disturbance| disturbance.at);
         let (background, handling) = background.unzip();
+        if pooler.mode == Mode::Session {
+            policies.iter_mut().for_each(|policy| policy.connection = None);
+        }
         let share = Ratio::new(1.0 / policies.len() as f64).unwrap();
         let parts = policies.into_iter().map(|policy| Part { share, policy }).collect();
         Scenario {
@@ -304,7 +325,7 @@ impl Observer for Laws<'_> {
         assert!(gauges.connected + gauges.logging_in <= pooler.most_backends());
         let at_once = pooler.logins.as_ref().and_then(|logins| logins.at_once);
         assert!(gauges.logging_in <= at_once.unwrap_or(u32::MAX));
-        let accepted = gauges.active() + gauges.waiting;
+        let accepted = gauges.active() + gauges.waiting + gauges.idle;
         assert!(accepted <= pooler.max_client_conn.unwrap_or(u32::MAX));
         match event {
             Event::Departed { at, .. } => assert!(at <= now),

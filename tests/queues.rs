@@ -285,7 +285,7 @@ impl Observer for Stations {
                 self.handshake.inside.insert(client, now);
             }
             Event::Refused { client } => self.handshake.leave(now, client),
-            Event::Admitted { client } => {
+            Event::Admitted { client, .. } => {
                 self.handshake.leave(now, client);
                 self.queue.inside.insert(client, now);
             }

@@ -83,6 +83,7 @@ fn surprises(scenario: &Scenario) -> Vec<Statement> {
                 ramp(scenario, policy),
                 patience(scenario, policy),
                 client_pool(scenario, part),
+                kept_connections(scenario, part),
                 idle_connect_timeout(scenario, policy),
             ];
             for surprise in about.into_iter().flatten() {
@@ -143,8 +144,7 @@ fn backlog(scenario: &Scenario) -> Option<String> {
 
 fn client_pool(scenario: &Scenario, part: &Part) -> Option<String> {
     let pool = part.policy.client_pool?;
-    let processes = part.share.of(scenario.fleet.clients).div_ceil(pool.clients);
-    let connections = processes.saturating_mul(pool.connections);
+    let connections = connections(scenario, part);
     let backends = scenario.pooler.pool_size;
     (pool.connections < pool.clients && connections < backends).then(|| {
         format!(
@@ -152,6 +152,25 @@ fn client_pool(scenario: &Scenario, part: &Part) -> Option<String> {
              {backends} backends: the herd waits in its own processes."
         )
     })
+}
+
+fn kept_connections(scenario: &Scenario, part: &Part) -> Option<String> {
+    let (limit, connections) = (scenario.pooler.max_client_conn?, connections(scenario, part));
+    (part.policy.connection.is_some() && connections > limit).then(|| {
+        format!(
+            "its clients keep up to {connections} connections, and the pooler has {limit} client \
+             slots: who comes too late is refused until another's connection ends."
+        )
+    })
+}
+
+/// The most connections that the clients of a part have at once.
+fn connections(scenario: &Scenario, part: &Part) -> u32 {
+    let clients = part.share.of(scenario.fleet.clients);
+    match part.policy.client_pool {
+        None => clients,
+        Some(pool) => clients.div_ceil(pool.clients).saturating_mul(pool.connections),
+    }
 }
 
 fn ramp(scenario: &Scenario, policy: &Policy) -> Option<String> {

@@ -1,12 +1,15 @@
 //! Client-side pools: the clients of one process share its connections.
 //!
-//! A client asks its process for a connection before each attempt, and waits in line if none is free. It
-//! holds one until its attempt has failed or its transaction, in a session its poll, is done: in short,
-//! until it asks again. An attempt sets out when it has its connection.
+//! A client asks its process for a connection before each attempt, and waits in line if none is
+//! free. It holds one until its attempt has failed or its transaction, in a session its poll, is
+//! done: in short, until it asks again. An attempt sets out when it has its connection. The one
+//! last given back is the first to be used again.
 
 use std::collections::VecDeque;
+use std::mem::take;
 
 use super::client::{AttemptId, Phase};
+use super::connections::Connection;
 use super::fleet::Parts;
 use super::key::Class;
 use super::observer::{Event, Observer};
@@ -22,8 +25,8 @@ pub(super) struct ClientPools {
 }
 
 #[derive(Clone, Debug)]
-struct ClientPool {
-    free: u32,
+pub(super) struct ClientPool {
+    pub free: Vec<Connection>,
     /// Who asked, in order; some may have gone on.
     line: VecDeque<(u32, AttemptId)>,
 }
@@ -33,11 +36,17 @@ impl ClientPools {
         let pools = parts.sizes().map(|(policy, clients)| match policy.client_pool {
             None => Vec::new(),
             Some(pool) => {
-                let fresh = ClientPool { free: pool.connections, line: VecDeque::new() };
+                let free = vec![Connection::default(); pool.connections as usize];
+                let fresh = ClientPool { free, line: VecDeque::new() };
                 vec![fresh; clients.div_ceil(pool.clients) as usize]
             }
         });
         ClientPools { parts: pools.collect() }
+    }
+
+    /// Those that no client holds.
+    pub fn free_connections(&mut self) -> impl Iterator<Item = &mut Connection> {
+        self.parts.iter_mut().flatten().flat_map(|pool| &mut pool.free)
     }
 }
 
@@ -51,10 +60,12 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The connection that a client holds, if any, goes to the next in line.
     pub(super) fn release(&mut self, client: u32) {
-        if std::mem::take(&mut self.clients[client as usize].has_connection) {
+        if take(&mut self.clients[client as usize].has_connection) {
+            let kept = self.connections.get_mut(client as usize);
+            let connection = kept.map(take).unwrap_or_default();
             match self.next_in_line(client) {
-                Some(next) => self.hand_over(next),
-                None => self.pool_of(client).free += 1,
+                Some(next) => self.hand_over(next, connection),
+                None => self.pool_of(client).free.push(connection),
             }
         }
     }
@@ -63,9 +74,8 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn ask(&mut self, client: u32) {
         let attempt = self.clients[client as usize].attempt;
         let pool = self.pool_of(client);
-        if pool.free > 0 {
-            pool.free -= 1;
-            return self.hand_over(client);
+        if let Some(connection) = pool.free.pop() {
+            return self.hand_over(client, connection);
         }
         pool.line.push_back((client, attempt));
         self.clients[client as usize].phase = Phase::Lining;
@@ -81,9 +91,22 @@ impl<O: Observer> Simulation<'_, O> {
         self.fail(client);
     }
 
-    fn hand_over(&mut self, client: u32) {
+    fn hand_over(&mut self, client: u32, connection: Connection) {
         self.clients[client as usize].has_connection = true;
+        if let Some(kept) = self.connections.get_mut(client as usize) {
+            *kept = connection;
+        }
         self.set_out(client, Span::ZERO);
+    }
+
+    /// Closes the connections that the process of a client has free.
+    pub(super) fn empty_pool(&mut self, client: u32) {
+        if self.policy(client).client_pool.is_some() {
+            let free = self.pool_of(client).free.iter_mut();
+            let closed = free.filter_map(|connection| take(&mut connection.idle).then_some(()));
+            let closed = closed.count() as u32;
+            self.closed(closed);
+        }
     }
 
     /// Takes the first who still waits out of the line that a client belongs to.
@@ -97,7 +120,7 @@ impl<O: Observer> Simulation<'_, O> {
         None
     }
 
-    fn pool_of(&mut self, client: u32) -> &mut ClientPool {
+    pub(super) fn pool_of(&mut self, client: u32) -> &mut ClientPool {
         let owner = self.guests.owner(client);
         let clients = self.policy(client).client_pool.expect("a client with a pool").clients;
         let process = self.parts.rank(owner) / clients;

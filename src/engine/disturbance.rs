@@ -164,9 +164,10 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// The pooler forgets every place and every handshake. A client that was in one sees its attempt
-    /// fail.
+    /// The pooler forgets every connection, place and handshake. A client that was in one of the
+    /// latter two sees its attempt fail.
     fn forget_attempts(&mut self) {
+        self.close_connections();
         self.forget_places();
         if let Some(handshake) = &mut self.handshake {
             handshake.forget();

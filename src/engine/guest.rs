@@ -5,6 +5,7 @@
 //! is, not by its slot: all policies meet the same requests.
 
 use super::client::{Client, Phase};
+use super::connections::Connection;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
@@ -137,6 +138,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let client = free[guest.kind()].pop().unwrap_or_else(|| {
             self.clients.push(Client::new(0));
             slots.push((guest, true));
+            if !self.connections.is_empty() {
+                self.connections.push(Connection::default());
+            }
             self.clients.len() as u32 - 1
         });
         slots[(client - *fleet) as usize] = (guest, true);
@@ -149,6 +153,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// A guest leaves its slot.
     pub(super) fn leave(&mut self, client: u32) {
         self.release(client);
+        self.hang_up(client);
         let state = &mut self.clients[client as usize];
         state.phase = Phase::Away;
         state.timer = NEVER;

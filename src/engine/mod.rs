@@ -16,6 +16,8 @@
 //!    └───────────┴──────────┴──────────────────────┴───────────┴──────────┴────────────────────┘
 //! ```
 //!
+//! An attempt on a connection that its client has kept goes from its way straight to the queue.
+//!
 //! Departures need no event of their own: nothing can happen to an attempt on its way but a restart
 //! of its client, so it is told when it arrives, with the time at which it set out.
 //!
@@ -28,6 +30,7 @@
 mod backends;
 mod client;
 mod client_pool;
+mod connections;
 mod database;
 mod demand;
 mod disturbance;
@@ -55,5 +58,7 @@ pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl O
     simulation::Simulation::new(scenario, policy, replicate, observer).run()
 }
 
-/// Bytes that the engine holds for each client.
-pub const BYTES_PER_CLIENT: usize = size_of::<client::Client>() + size_of::<key::Key>();
+/// Bytes that the engine holds for each client that keeps its connection; for others it is a little
+/// less.
+pub const BYTES_PER_CLIENT: usize =
+    size_of::<client::Client>() + size_of::<key::Key>() + size_of::<connections::Connection>();

@@ -29,6 +29,19 @@ pub enum Event {
     Admitted {
         /// Who.
         client: u32,
+        /// Whether it opened a connection for it; else it had kept one.
+        connects: bool,
+    },
+    /// A client's transaction is done, and it keeps its connection.
+    ConnectionKept {
+        /// Who.
+        client: u32,
+    },
+    /// Connections were closed that clients had kept and that were not in use: for their age, or at
+    /// a restart, a refusal or a disturbance.
+    ConnectionsClosed {
+        /// How many.
+        connections: u32,
     },
     /// A waiting client got a backend: the attempt was served and its claim started.
     Granted {
@@ -175,6 +188,11 @@ pub enum Event {
         /// Who.
         client: u32,
     },
+    /// A client left: only a restart brings it back.
+    Left {
+        /// Who.
+        client: u32,
+    },
     /// A disturbance restarted a client.
     Restarted {
         /// Who.
@@ -240,7 +258,7 @@ impl Event {
         match *self {
             Event::Departed { client, .. }
             | Event::Refused { client }
-            | Event::Admitted { client }
+            | Event::Admitted { client, .. }
             | Event::Granted { client, .. }
             | Event::Abandoned { client, .. }
             | Event::TimedOut { client, .. }
@@ -257,6 +275,8 @@ impl Event {
             | Event::ClaimOrphaned { client, .. }
             | Event::PollEnded { client, .. }
             | Event::Exited { client }
+            | Event::ConnectionKept { client }
+            | Event::Left { client }
             | Event::Restarted { client, .. }
             | Event::RequestCame { client }
             | Event::RequestEnded { client, .. }
@@ -265,6 +285,7 @@ impl Event {
             | Event::Pending { client, .. } => Some(client),
             Event::PlaceExpired { .. }
             | Event::PlacesForgotten { .. }
+            | Event::ConnectionsClosed { .. }
             | Event::PlaceGivenUp { .. }
             | Event::PlaceSkipped { .. }
             | Event::LoginBegan
@@ -298,6 +319,8 @@ pub struct Gauges {
     pub wasted: u32,
     /// Places waiting for a backend, dead ones included.
     pub waiting: u32,
+    /// Client connections that are kept and not in use.
+    pub idle: u32,
     /// Attempts in the handshake station that hold a client slot.
     pub connecting: u32,
     /// Backends connected, idle ones included.
@@ -339,7 +362,7 @@ impl Gauges {
 
     /// Client connections, dead places included.
     pub fn clients(&self) -> u32 {
-        self.active() + self.waiting + self.connecting
+        self.active() + self.waiting + self.idle + self.connecting
     }
 }
 

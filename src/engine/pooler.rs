@@ -31,6 +31,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn arrive(&mut self, client: u32) {
         let set_out = self.now - self.scenario.fleet.round_trip;
+        if self.is_connected(client) {
+            self.departed(client, set_out);
+            return self.enter(client);
+        }
         if self.scenario.database.attempt_cost.is_none() && self.handshake.is_none() {
             self.departed(client, set_out);
             return self.admit(client);
@@ -98,15 +102,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Whether the client limit is reached, so many `connecting` ones counted.
     #[inline]
-    fn is_full(&self, connecting: u32) -> bool {
-        let clients = self.good + self.wasted + self.queue.waiting() + connecting;
+    pub(super) fn is_full(&self, connecting: u32) -> bool {
+        let clients = self.good + self.wasted + self.queue.waiting() + self.idle + connecting;
         self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit)
     }
 
-    /// An attempt is within the limit: it is served at once, or queued.
+    /// An attempt is within the limit, or on a connection that is: it is served at once, or queued.
     #[inline]
     fn enter(&mut self, client: u32) {
         if let Some(after) = self.moments.refusing {
+            self.hang_up(client);
             self.emit(Event::Refused { client });
             self.learn_refusal(client, after);
         } else if self.backends.fail_fast() {
@@ -115,7 +120,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         } else if self.queue.waiting() == 0
             && let Some(connected) = self.backends.take(self.now, Span::ZERO)
         {
-            self.emit(Event::Admitted { client });
+            let connects = self.connect(client);
+            self.emit(Event::Admitted { client, connects });
             self.grant(client, Span::ZERO, connected);
         } else {
             self.enqueue(client);
@@ -124,6 +130,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn refuse(&mut self, client: u32) {
+        self.hang_up(client);
         self.emit(Event::Refused { client });
         match &self.scenario.pooler.refusal_delay {
             None => self.fail(client),
@@ -149,7 +156,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if let Some(patience) = self.policy(client).patience {
             self.set_timer(client, self.now + patience, Class::Alarm);
         }
-        self.emit(Event::Admitted { client });
+        let connects = self.connect(client);
+        self.emit(Event::Admitted { client, connects });
     }
 
     /// A client's timer goes off that is no arrival.
@@ -326,6 +334,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.good -= 1;
                 self.backends.give_back(self.now, connected);
                 self.emit(Event::Completed { client, good: true, service });
+                self.keep_connection(client);
                 self.advance_transaction(client);
             }
             Work::Dead => {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::backends::Backends;
 use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
 use super::client_pool::ClientPools;
+use super::connections::Connection;
 use super::database::{Database, Work};
 use super::disturbance::Moments;
 use super::fleet::Parts;
@@ -16,7 +17,7 @@ use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
 use super::session::Link;
 use super::work::Works;
-use crate::policy::{Cadence, MissedTick, Outcome, Policy};
+use crate::policy::{Cadence, MissedTick, Outcome, Policy, Sleep};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
 use crate::units::{SimTime, Span};
@@ -33,6 +34,10 @@ pub(super) struct Simulation<'a, O> {
     pub(super) guests: Guests,
     pub(super) requests: Option<Requests<'a>>,
     pub(super) works: Option<Works<'a>>,
+    /// The connection that each client has; empty where no policy keeps any.
+    pub(super) connections: Vec<Connection>,
+    /// Connections that are open and not in use.
+    pub(super) idle: u32,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
@@ -75,6 +80,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
+        let keeps = parts.sizes().any(|(policy, _)| policy.connection.is_some());
+        let keeping = if keeps { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
             scenario,
             world,
@@ -85,6 +92,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             now: SimTime::ZERO,
             clients: vec![Client::new(0); fleet.clients as usize],
             client_pools: ClientPools::new(&parts),
+            connections: vec![Connection::default(); keeping],
+            idle: 0,
             parts,
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
@@ -172,6 +181,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             good: self.good,
             wasted: self.wasted,
             waiting: self.queue.waiting(),
+            idle: self.idle,
             connecting: self.handshake.as_ref().map_or(0, Handshake::clients),
             connected: self.backends.connected(),
             logging_in: self.backends.logging_in(),
@@ -191,14 +201,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.clients[client as usize].step = schedule.step_reaching(interval);
                 let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
                 let wait = Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64);
+                self.begin_connected(client);
                 self.begin_poll(client, wait);
             }
             Initial::Cold => self.start(client, 0, Span::ZERO),
         }
     }
 
-    /// Starts a client `after` a while, at its base interval. `number` says which of its starts it is.
+    /// Starts a client `after` a while, at its base interval and without a connection. `number`
+    /// says which of its starts it is.
     pub(super) fn start(&mut self, client: u32, number: u32, after: Span) {
+        self.hang_up(client);
+        self.empty_pool(client);
         let state = &mut self.clients[client as usize];
         state.start = number;
         state.step = 0;
@@ -302,6 +316,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let state = &mut self.clients[client as usize];
         state.step = step;
         state.attempt = state.attempt.next_poll();
+        if policy.rules.rule(outcome).sleep == Sleep::ForGood {
+            self.hang_up(client);
+            self.emit(Event::Left { client });
+        }
         match policy.cadence {
             Cadence::FixedDelay => self.begin_poll(client, sleep),
             Cadence::FixedRate(missed) => self.tick(client, sleep, missed),
@@ -376,7 +394,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The start-up wait of a client's present start.
     fn start_up(&self, client: u32) -> Span {
         let moment = Moment { poll: self.clients[client as usize].start, ..Moment::default() };
-        self.policy(client).start_up.wait(self.world.site(Purpose::StartUp, client, moment))
+        self.policy(client).start_up.draw(self.world.site(Purpose::StartUp, client, moment))
     }
 
     #[inline]

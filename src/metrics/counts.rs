@@ -15,6 +15,12 @@ pub struct Counts {
     pub refused: u64,
     /// Attempts given a place.
     pub admitted: u64,
+    /// Those of them that opened a connection.
+    pub connects: u64,
+    /// Times that a client kept its connection after a transaction.
+    pub connections_kept: u64,
+    /// Connections closed that were kept and not in use.
+    pub connections_closed: u64,
     /// Attempts granted a backend.
     pub served: u64,
     /// Attempts timed out in the queue.
@@ -93,7 +99,14 @@ impl Counts {
                 self.polls += u64::from(begins == Begins::Poll);
             }
             Event::Refused { .. } => self.refused += 1,
-            Event::Admitted { .. } => self.admitted += 1,
+            Event::Admitted { connects, .. } => {
+                self.admitted += 1;
+                self.connects += u64::from(connects);
+            }
+            Event::ConnectionKept { .. } => self.connections_kept += 1,
+            Event::ConnectionsClosed { connections } => {
+                self.connections_closed += u64::from(connections);
+            }
             Event::Granted { waited, .. } => {
                 self.served += 1;
                 self.waited += waited.ticks();
@@ -172,6 +185,7 @@ impl Counts {
             | Event::Disturbed { .. }
             | Event::Restarted { .. }
             | Event::Exited { .. }
+            | Event::Left { .. }
             | Event::LoginBegan => {}
         }
     }
@@ -184,6 +198,9 @@ impl Counts {
             attempts: self.attempts - part.attempts,
             refused: self.refused - part.refused,
             admitted: self.admitted - part.admitted,
+            connects: self.connects - part.connects,
+            connections_kept: self.connections_kept - part.connections_kept,
+            connections_closed: self.connections_closed - part.connections_closed,
             served: self.served - part.served,
             timed_out: self.timed_out - part.timed_out,
             connect_timed_out: self.connect_timed_out - part.connect_timed_out,

@@ -10,6 +10,7 @@
 //! connections     : opened = closed + open
 //! requests        = served + failed + under way
 //! items           = done + queued + taken and not done
+//! kept connections: kept = used again + closed + idle
 //! ```
 //!
 //! An attempt and its place are counted once, at their first end; *served* is granted while the client
@@ -61,6 +62,9 @@ pub fn check(counts: &Counts, areas: Areas, end: &End) {
     let ended = c.requests_served + c.requests_failed;
     line("requests", c.requests, ended + u64::from(end.requests));
     line("items", c.items, c.items_done + end.items_queued + end.items_under_way);
+    let used_again = c.admitted - c.connects;
+    let idle = u64::from(end.gauges.idle);
+    line("kept connections", c.connections_kept, used_again + c.connections_closed + idle);
     line("time in the queue", areas.waiting, c.waited + end.waited);
     line("time at work", areas.active, c.run + end.served);
 }
@@ -73,7 +77,7 @@ mod tests {
     const AREAS: Areas = Areas { waiting: 70, active: 30 };
 
     fn end(good: u32, wasted: u32, waiting: u32) -> End {
-        let gauges = Gauges { good, wasted, waiting, connected: 2, ..Gauges::default() };
+        let gauges = Gauges { good, wasted, waiting, idle: 1, connected: 2, ..Gauges::default() };
         let connections = Connections { opened: 5, closed: 3 };
         End { gauges, waited: 20, served: 10, connections, ..End::default() }
     }
@@ -83,6 +87,9 @@ mod tests {
             attempts: 10,
             refused: 2,
             admitted: 7,
+            connects: 5,
+            connections_kept: 4,
+            connections_closed: 1,
             served: 4,
             abandoned: 2,
             pending: 2,
@@ -123,6 +130,12 @@ mod tests {
     fn a_lost_connection_is_noticed() {
         let connections = Connections { opened: 6, closed: 3 };
         check(&counts(), AREAS, &End { connections, ..end(1, 1, 2) });
+    }
+
+    #[test]
+    #[should_panic(expected = "ledger of kept connections")]
+    fn a_kept_connection_that_vanished_is_noticed() {
+        check(&Counts { connections_closed: 0, ..counts() }, AREAS, &end(1, 1, 2));
     }
 
     #[test]

@@ -114,6 +114,8 @@ metrics! {
     Served99 = "served_99_s", "s", Time;
     /// Most attempts reaching the pooler within any 100 ms after the first trigger, or in the window.
     PeakArrivals = "peak_arrivals_100ms", "count", Mean;
+    /// Connections to the pooler that clients opened.
+    ClientConnects = "client_connects", "count", Mean;
     /// Backends that logged in to the database.
     BackendLogins = "backend_logins", "count", Mean;
     /// Logins to the database that failed.
@@ -152,6 +154,8 @@ metrics! {
     PickupP99 = "pickup_p99_s", "s", Mean;
     /// Most active backends after the first trigger's drain.
     LaterPeak = "later_peak", "backends", Mean;
+    /// Most client connections opened in a second (a bucket's mean in a long run) after that drain.
+    LaterConnects = "later_connects_per_s", "1/s", Mean;
     /// Variance / mean of poll starts per second (per bucket in a long run); 1 is Poisson.
     Dispersion = "poll_dispersion", "ratio", Mean;
     /// Phase coherence of poll starts at the end: 1 is in step, about 1/√N spread out.

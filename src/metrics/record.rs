@@ -41,6 +41,11 @@ pub struct UnitRecord {
 }
 
 impl UnitRecord {
+    fn later_connects(&self) -> Option<f64> {
+        let connects = self.recurrence.later_connects? as f64;
+        Some(connects / self.timeline.width.as_secs_f64())
+    }
+
     /// This unit's value of `metric`.
     pub fn value(&self, metric: Metric) -> Value {
         let counts = &self.counts;
@@ -96,6 +101,7 @@ impl UnitRecord {
             Metric::Served50 => since_trigger(self.served[0]),
             Metric::Served99 => since_trigger(self.served[1]),
             Metric::PeakArrivals => count(self.peak_arrivals),
+            Metric::ClientConnects => count(counts.connects),
             Metric::BackendLogins => count(counts.logins),
             Metric::BackendLoginsFailed => count(counts.logins_failed),
             Metric::BackendsLost => count(counts.backends_lost),
@@ -119,6 +125,7 @@ impl UnitRecord {
                 number(self.latencies.quantile(LatencyKind::Pickup, 0.99).map(Span::as_secs_f64))
             }
             Metric::LaterPeak => number(self.recurrence.later_peak.map(|peak| peak as f64)),
+            Metric::LaterConnects => number(self.later_connects()),
             Metric::Dispersion => number(self.recurrence.dispersion()),
             Metric::PhaseCoherence => number(self.recurrence.coherence.map(|r| r as f64 / 1e6)),
         }

@@ -148,7 +148,7 @@ impl Recorder {
             timeline: self.timeline,
             latencies: self.latencies,
             drains,
-            served: self.service.reached,
+            served: self.service.finish(),
             events: end.events,
         }
     }
@@ -341,7 +341,10 @@ impl Observer for Recorder {
                 self.arrivals.count(now);
                 self.drain.failed(now);
             }
-            Event::Admitted { .. } => self.arrivals.count(now),
+            Event::Admitted { connects, .. } => {
+                self.present.connects += u64::from(connects);
+                self.arrivals.count(now);
+            }
             Event::Granted { waited, .. } => {
                 self.time(LatencyKind::Wait, waited);
                 self.drain.waited(now, waited);
@@ -398,10 +401,16 @@ impl Observer for Recorder {
             Event::ItemDone { arrived, .. } => {
                 self.time(LatencyKind::ItemDone, now.since(arrived));
             }
-            Event::Restarted { client, index } => self.drain.restarted(client, index),
+            Event::Restarted { client, index } => {
+                self.drain.restarted(client, index);
+                self.service.restarted(now, client);
+            }
+            Event::Left { client } => self.service.left(now, client),
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
-            Event::DeadServed { .. }
+            Event::ConnectionKept { .. }
+            | Event::ConnectionsClosed { .. }
+            | Event::DeadServed { .. }
             | Event::Continued { .. }
             | Event::SessionCut { .. }
             | Event::ClaimDropped { .. }
@@ -562,7 +571,8 @@ impl DrainWatch {
     }
 }
 
-/// Waits for shares of the fleet to have had a good poll after the first trigger.
+/// Waits for shares of the fleet to have had a good poll after the first trigger. Who had left
+/// before it, and does not come back with it, counts as served.
 #[derive(Debug)]
 struct ServiceWatch {
     trigger: SimTime,
@@ -597,5 +607,25 @@ impl ServiceWatch {
                 *reached = Some(now.since(self.trigger));
             }
         }
+    }
+
+    fn left(&mut self, now: SimTime, client: u32) {
+        let served = &mut self.served[client as usize];
+        if now < self.trigger && !*served {
+            *served = true;
+            self.count += 1;
+        }
+    }
+
+    /// Restarts at the trigger come before anything else at that instant.
+    fn restarted(&mut self, now: SimTime, client: u32) {
+        if now == self.trigger && std::mem::take(&mut self.served[client as usize]) {
+            self.count -= 1;
+        }
+    }
+
+    fn finish(self) -> [Option<Span>; 2] {
+        let passed = |goal: usize| (self.count >= goal).then_some(Span::ZERO);
+        std::array::from_fn(|i| self.reached[i].or(passed(self.goals[i])))
     }
 }

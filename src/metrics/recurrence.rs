@@ -1,11 +1,11 @@
 //! How a herd comes back: after it has drained it may return each interval, as high as ever.
 //!
-//! All from the timeline's buckets, so it costs a run nothing: the largest later peak, the dispersion
-//! of poll starts (variance / mean of a bucket's count, 1 for a Poisson stream), and their phase
-//! coherence, |Σ exp(2πi·t/P)| / N over the poll starts of the interval P before (1 in step, about 1/√N
-//! spread out; the order parameter of Kuramoto).
+//! All from the timeline's buckets, so it costs a run nothing: the largest later peaks, the
+//! dispersion of poll starts (variance / mean of a bucket's count, 1 for a Poisson stream), and
+//! their phase coherence, |Σ exp(2πi·t/P)| / N over the poll starts of the interval P before (1 in
+//! step, about 1/√N spread out; the order parameter of Kuramoto).
 
-use super::timeline::Timeline;
+use super::timeline::{Bucket, Timeline};
 use crate::units::{SimTime, Span};
 
 /// Fewer buckets than this resolve no phase.
@@ -19,6 +19,8 @@ const MILLION: f64 = 1e6;
 pub struct Recurrence {
     /// Most active backends in a bucket after the first trigger's drain; `None` if it did not drain.
     pub later_peak: Option<u64>,
+    /// Most client connections opened in a bucket after it.
+    pub later_connects: Option<u64>,
     /// Whole buckets of the measured window.
     pub buckets: u64,
     /// Poll starts in them.
@@ -44,9 +46,10 @@ impl Recurrence {
         };
         let measured = whole(opens);
         let squares = measured.iter().map(|bucket| u128::from(bucket.polls).pow(2));
+        let later = |of: fn(&Bucket) -> u64| drained.and_then(|at| whole(at).iter().map(of).max());
         Recurrence {
-            later_peak: drained
-                .and_then(|at| whole(at).iter().map(|bucket| bucket.sv_active_max).max()),
+            later_peak: later(|bucket| bucket.sv_active_max),
+            later_connects: later(|bucket| bucket.connects),
             buckets: measured.len() as u64,
             polls: measured.iter().map(|bucket| bucket.polls).sum(),
             polls_squared: squares.sum(),

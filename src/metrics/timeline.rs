@@ -13,6 +13,8 @@ pub struct Bucket {
     pub polls: u64,
     /// Attempts begun.
     pub attempts: u64,
+    /// Client connections opened.
+    pub connects: u64,
     /// Attempts refused.
     pub refused: u64,
     /// Attempts of living clients timed out in the queue.
@@ -91,6 +93,7 @@ impl Timeline {
         for (sum, bucket) in self.buckets.iter_mut().zip(&other.buckets) {
             sum.polls += bucket.polls;
             sum.attempts += bucket.attempts;
+            sum.connects += bucket.connects;
             sum.refused += bucket.refused;
             sum.timed_out += bucket.timed_out;
             sum.abandoned += bucket.abandoned;

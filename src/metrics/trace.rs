@@ -46,7 +46,13 @@ impl<W: Write> Observer for Trace<W> {
                 ("departed", Some(client), detail.to_lowercase())
             }
             Event::Refused { client } => ("refused", Some(client), String::new()),
-            Event::Admitted { client } => ("admitted", Some(client), String::new()),
+            Event::Admitted { client, connects } => {
+                ("admitted", Some(client), if connects { "connects" } else { "" }.to_owned())
+            }
+            Event::ConnectionKept { client } => ("connection-kept", Some(client), String::new()),
+            Event::ConnectionsClosed { connections } => {
+                ("connections-closed", None, format!("connections={connections}"))
+            }
             Event::Granted { client, waited: w } => ("granted", Some(client), waited(w)),
             Event::Abandoned { client, waited: w } => ("abandoned", Some(client), waited(w)),
             Event::TimedOut { client, waited: w } => ("timed-out", Some(client), waited(w)),
@@ -79,6 +85,7 @@ impl<W: Write> Observer for Trace<W> {
             Event::ItemDone { client, arrived } => {
                 ("item-done", Some(client), waited(now.since(arrived)))
             }
+            Event::Left { client } => ("left", Some(client), String::new()),
             Event::Exited { client } => ("exited", Some(client), String::new()),
             Event::PlacesForgotten { places, .. } => {
                 ("places-forgotten", None, format!("places={places}"))

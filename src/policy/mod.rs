@@ -16,7 +16,10 @@ use crate::units::Span;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Policy {
     /// How long a started client waits before its first poll.
-    pub start_up: StartUp,
+    pub start_up: Spread,
+    /// How long a client keeps its connection to the pooler; `None` closes it after each
+    /// transaction.
+    pub connection: Option<Lifetime>,
     /// The pool that the clients of a process share; `None` lets each connect for itself.
     pub client_pool: Option<ClientPool>,
     /// How long an attempt waits to be admitted, from its arrival; `None` is for ever.
@@ -126,10 +129,24 @@ pub struct HotLoop {
     pub pause: Span,
 }
 
-/// The start-up spread: the wait between a client's start and its first poll.
+/// How long a client keeps its connection to the pooler. Its age is looked at when it is next used:
+/// one that is too old is closed, and another opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum StartUp {
+pub enum Lifetime {
+    /// For ever.
+    Never,
+    /// For a span drawn when it is opened.
+    AtBirth(Spread),
+    /// For a span drawn anew at each use. The more often it is used, the closer to the least of
+    /// them does it end.
+    AtUse(Spread),
+}
+
+/// A span, the same for all or spread out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
     /// The same for all.
     Constant(Span),
     /// Uniform between two spans.
@@ -222,13 +239,16 @@ pub enum Sleep {
     Current,
     /// Two sleeps of the current interval, one after the other (honcho 3.0.7 on an empty queue).
     TwiceCurrent,
+    /// None that ends by itself: the client leaves, and only a restart brings it back.
+    ForGood,
 }
 
 impl Policy {
     /// A policy that polls so, from the start, with single attempts and without end of patience.
     pub fn polling(poll: Pipeline) -> Policy {
         Policy {
-            start_up: StartUp::Constant(Span::ZERO),
+            start_up: Spread::Constant(Span::ZERO),
+            connection: None,
             client_pool: None,
             connect_timeout: None,
             patience: None,
@@ -252,26 +272,34 @@ impl Policy {
             Sleep::Base => self.poll.nominal(0),
             Sleep::Current => settled,
             Sleep::TwiceCurrent => settled + settled,
+            Sleep::ForGood => Span::MAX,
         }
     }
 }
 
-impl StartUp {
-    /// The wait of one client.
-    pub fn wait(&self, site: Site) -> Span {
+impl Spread {
+    /// The span that `site` draws.
+    pub fn draw(&self, site: Site) -> Span {
         match *self {
-            StartUp::Constant(span) => span,
-            StartUp::Uniform(low, high) => {
+            Spread::Constant(span) => span,
+            Spread::Uniform(low, high) => {
                 let (low, high) = (low.ticks() as f64, high.ticks() as f64);
                 Span::from_ticks_f64(low + (high - low) * site.uniform(0))
             }
         }
     }
 
-    /// The longest possible wait.
+    /// The shortest possible span.
+    pub fn shortest(&self) -> Span {
+        match *self {
+            Spread::Constant(span) | Spread::Uniform(span, _) => span,
+        }
+    }
+
+    /// The longest possible span.
     pub fn longest(&self) -> Span {
         match *self {
-            StartUp::Constant(span) | StartUp::Uniform(_, span) => span,
+            Spread::Constant(span) | Spread::Uniform(_, span) => span,
         }
     }
 }
@@ -336,6 +364,7 @@ impl LoopRules {
             Sleep::Base => schedule.delay(0, site),
             Sleep::Current => schedule.delay(step, site),
             Sleep::TwiceCurrent => schedule.delay(step, site) + schedule.delay(step, site.again()),
+            Sleep::ForGood => Span::MAX,
         };
         let step = match rule.interval {
             Interval::Reset => 0,

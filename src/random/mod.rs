@@ -39,6 +39,8 @@ pub enum Purpose {
     RefusalDelay,
     /// How long a backend's login takes; the client is the number of the login.
     Login,
+    /// How long a client keeps its connection.
+    Lifetime,
     /// How long until the next request of the background load; the client is the number of the request.
     Request,
     /// Jitter of an outer retry's delay.

@@ -21,6 +21,8 @@ macro_rules! embedded {
 const BUILTINS: &[Builtin] = embedded![
     "api-burst",
     "crash-loop",
+    "cron-top-of-hour",
+    "deploy-reconnect-storm",
     "deriver-restart",
     "items-survive",
     "pgbouncer-login-storm",

@@ -82,7 +82,8 @@ pub struct Fleet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initial {
-    /// Every client sleeps at this interval, its next poll uniform over it.
+    /// Every client sleeps at this interval, its next poll uniform over it; a connection that it
+    /// keeps is open, somewhere in its life.
     Warm {
         /// The interval reached.
         interval: Span,

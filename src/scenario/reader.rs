@@ -301,11 +301,13 @@ pub(super) fn positive_span(node: &Node, problems: &mut Problems) -> Option<Span
     Some(span)
 }
 
-/// A duration longer than none, or `"never"`.
-pub(super) fn or_never(node: &Node, problems: &mut Problems) -> Option<Option<Span>> {
-    match &node.value {
+/// What `read` reads, or `"never"`.
+pub(super) fn or_never<T>(
+    read: impl FnOnce(&Node, &mut Problems) -> Option<T>,
+) -> impl FnOnce(&Node, &mut Problems) -> Option<Option<T>> {
+    move |node, problems| match &node.value {
         Value::Text(text) if text == "never" => Some(None),
-        _ => positive_span(node, problems).map(Some),
+        _ => read(node, problems).map(Some),
     }
 }
 

@@ -44,7 +44,7 @@ fn handled(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Handling>
 fn server(node: &Node, problems: &mut Problems) -> Option<Policy> {
     let mut fields = Fields::of("`server`", node, problems)?;
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
-    let patience = fields.or("patience", None, problems, or_never);
+    let patience = fields.or("patience", None, problems, or_never(positive_span));
     let leave = fields.or("leave", Leave::Close, problems, policy::leave);
     let acquire = fields.or("acquire", Acquire::Once, problems, policy::acquire);
     fields.finish(problems);

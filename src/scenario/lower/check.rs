@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::{Place, Problems};
 use super::super::model::{
-    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Pooler, Run, Scenario,
+    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Mode, Pooler, Run, Scenario,
     longest_run,
 };
 use super::super::tree::{Node, Value};
@@ -52,12 +52,7 @@ pub(super) fn progress(
     if fleet.round_trip > Span::ZERO {
         return;
     }
-    // The parts of a mixed fleet are policies of their own.
-    let plain = policies.iter().filter_map(|candidate| match &candidate.parts[..] {
-        [part] => Some((&candidate.name, &part.policy)),
-        _ => None,
-    });
-    for (name, policy) in plain {
+    for (name, policy) in plain(policies) {
         for (key, reason) in standing_still(policy) {
             problems.add(
                 format!("policy `{name}` may act without any time passing: {reason}"),
@@ -66,6 +61,38 @@ pub(super) fn progress(
             );
         }
     }
+}
+
+/// A connection that is kept holds no backend while it is idle: in a pool of sessions it would.
+pub(super) fn connections(
+    pooler: &Pooler,
+    policies: &[Candidate],
+    root: &Node,
+    problems: &mut Problems,
+) {
+    if pooler.mode == Mode::Transaction {
+        return;
+    }
+    for (name, _) in plain(policies) {
+        let policy = child(root, "policy").and_then(|policies| child(policies, name));
+        // Heirs are not told again.
+        if let Some(connection) = policy.and_then(|policy| child(policy, "connection")) {
+            problems.add(
+                format!("policy `{name}` would keep a backend with its connection"),
+                connection.place.clone(),
+                "leave `connection` out: a session then ends with its poll; or write mode = \
+                 \"transaction\"",
+            );
+        }
+    }
+}
+
+/// The policies by name; the parts of a mixed fleet are policies of their own.
+fn plain(policies: &[Candidate]) -> impl Iterator<Item = (&str, &Policy)> {
+    policies.iter().filter_map(|candidate| match &candidate.parts[..] {
+        [part] => Some((candidate.name.as_str(), &part.policy)),
+        _ => None,
+    })
 }
 
 /// Keys of a policy whose client would go on for ever at one instant.

@@ -52,6 +52,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
         check::progress(fleet, policies, root, problems);
     }
+    if let (Some(pooler), Some(policies)) = (&pooler, &policies) {
+        check::connections(pooler, policies, root, problems);
+    }
     let scenario = Scenario {
         name: name.to_owned(),
         title: title?,

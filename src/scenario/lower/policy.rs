@@ -3,13 +3,13 @@
 use super::super::diagnostic::{Problems, nearest};
 use super::super::model::{Candidate, Part};
 use super::super::reader::{
-    Choice, Fields, count, list, number, or_never, pair, positive_span, share, span, text,
+    Choice, Fields, boolean, count, list, number, or_never, pair, positive_span, share, span, text,
 };
 use super::super::tree::{Entry, Node, Value};
 use super::background;
 use crate::policy::{
     Acquire, After, BootCheck, Cadence, ClientPool, Growth, Handling, HotLoop, Interval, Leave,
-    LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Stage, StartUp, Stop,
+    Lifetime, LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Spread, Stage, Stop,
     Supervisor,
 };
 use crate::units::{Ratio, Span};
@@ -153,8 +153,9 @@ fn policy(
     }
     fields.get("extends");
     fields.get("background");
-    let start_up = fields.or("start_up", StartUp::Constant(Span::ZERO), problems, start_up);
-    let patience = fields.or("patience", None, problems, or_never);
+    let start_up = fields.or("start_up", Spread::Constant(Span::ZERO), problems, spread);
+    let connection = fields.optional("connection", problems, connection);
+    let patience = fields.or("patience", None, problems, or_never(positive_span));
     let client_pool = fields.optional("client_pool", problems, client_pool);
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let leave = fields.or("leave", Leave::Close, problems, leave);
@@ -175,6 +176,7 @@ fn policy(
     }
     Some(Policy {
         start_up: start_up?,
+        connection: connection?,
         client_pool: client_pool?,
         connect_timeout: connect_timeout?,
         patience: patience?,
@@ -225,17 +227,46 @@ fn ancestors<'a>(
     }
 }
 
-fn start_up(node: &Node, problems: &mut Problems) -> Option<StartUp> {
+fn spread(node: &Node, problems: &mut Problems) -> Option<Spread> {
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
-        (_, None) => Some(StartUp::Constant(span(node, problems)?)),
-        ("constant", Some(constant)) => Some(StartUp::Constant(span(constant, problems)?)),
+        (_, None) => Some(Spread::Constant(span(node, problems)?)),
+        ("constant", Some(constant)) => Some(Spread::Constant(span(constant, problems)?)),
         ("uniform", Some(bounds)) => {
             let (low, high) = pair(bounds, problems, span)?;
-            Some(StartUp::Uniform(low, high))
+            Some(Spread::Uniform(low, high))
         }
         _ => choice.unknown(&["constant = \"0s\"", "uniform = [\"0s\", \"30s\"]"], problems),
     }
+}
+
+fn connection(node: &Node, problems: &mut Problems) -> Option<Lifetime> {
+    let mut fields = Fields::of("`connection`", node, problems)?;
+    let lifetime = fields.required("lifetime", "lifetime = \"30m\"", problems, or_never(lifetime));
+    let redrawn = fields.or("redrawn", false, problems, boolean);
+    fields.finish(problems);
+    match (lifetime?, redrawn?) {
+        (None, false) => Some(Lifetime::Never),
+        (Some(spread), false) => Some(Lifetime::AtBirth(spread)),
+        (Some(spread @ Spread::Uniform(..)), true) => Some(Lifetime::AtUse(spread)),
+        (_, true) => {
+            let help = "write lifetime = { uniform = [\"25m\", \"30m\"] }, or leave `redrawn` out";
+            let message = "this lifetime is the same however often it is drawn";
+            problems.add(message, node.place.clone(), help);
+            None
+        }
+    }
+}
+
+fn lifetime(node: &Node, problems: &mut Problems) -> Option<Spread> {
+    let spread = spread(node, problems)?;
+    if spread.longest() == Span::ZERO {
+        let help = "write how long a connection is kept, or leave `connection` out: then each \
+                    transaction has one of its own";
+        problems.add("this lifetime must be longer than zero", node.place.clone(), help);
+        return None;
+    }
+    Some(spread)
 }
 
 fn client_pool(node: &Node, problems: &mut Problems) -> Option<ClientPool> {
@@ -373,7 +404,11 @@ fn rule(node: &Node, problems: &mut Problems) -> Option<LoopRule> {
             "base" => Some(Sleep::Base),
             "current" => Some(Sleep::Current),
             "twice-current" => Some(Sleep::TwiceCurrent),
-            _ => choice.unknown(&["none", "base", "current", "twice-current"], problems),
+            "for-good" => Some(Sleep::ForGood),
+            _ => {
+                let choices = ["none", "base", "current", "twice-current", "for-good"];
+                choice.unknown(&choices, problems)
+            }
         }
     });
     fields.finish(problems);

@@ -25,7 +25,7 @@ pub(super) fn pooler(node: &Node, problems: &mut Problems) -> Option<Pooler> {
     let reserve_timeout = fields.optional("reserve_pool_timeout", problems, positive_span);
     let max_client_conn = fields.optional("max_client_conn", problems, count(1..=u32::MAX));
     let refusal_delay = fields.optional("refusal_delay", problems, demand);
-    let timeout = fields.or("query_wait_timeout", None, problems, or_never);
+    let timeout = fields.or("query_wait_timeout", None, problems, or_never(positive_span));
     let timeout_grid = fields.optional("timeout_grid", problems, positive_span);
     let dead_waiters = fields.or("dead_waiters", DeadWaiters::Dropped, problems, dead_waiters);
     let orphans = fields.or("orphans", Orphans::Dropped, problems, orphans);
@@ -145,15 +145,16 @@ fn logins(node: &Node, problems: &mut Problems) -> Option<Logins> {
     let time = fields.required("time", "time = \"2ms\"", problems, demand);
     let at_once = fields.optional("at_once", problems, count(1..=MOST_BACKENDS));
     let retry = fields.or("server_login_retry", Span::from_secs(15), problems, positive_span);
-    let limit = fields.optional("limit", problems, count(1..=MOST_BACKENDS));
-    let idle_timeout = fields.or("server_idle_timeout", None, problems, or_never);
-    let lifetime = fields.or("server_lifetime", None, problems, or_never);
+    let most = fields.optional("limit", problems, count(1..=MOST_BACKENDS));
+    let limit = || or_never(positive_span);
+    let idle_timeout = fields.or("server_idle_timeout", None, problems, limit());
+    let lifetime = fields.or("server_lifetime", None, problems, limit());
     fields.finish(problems);
     Some(Logins {
         time: time?,
         at_once: at_once?,
         retry: retry?,
-        limit: limit?,
+        limit: most?,
         idle_timeout: idle_timeout?,
         lifetime: lifetime?,
     })
