@@ -39,7 +39,7 @@ fn demand() -> impl Strategy<Value = Demand> {
 fn pipeline() -> impl Strategy<Value = Pipeline> {
     let growth = prop_oneof![
         span(3_000).prop_map(Growth::Constant),
-        (span(1_000), 1.0..3.0f64).prop_map(|(base, factor)| Growth::Exponential { base, factor }),
+        (span(1_000), 1.0..3.0f64).prop_map(|(base, factor)| Growth::exponential(base, factor)),
         (span(1_000), span(1_000)).prop_map(|(low, more)| Growth::Uniform(low, low + more)),
     ];
     let stage = prop_oneof![
@@ -84,10 +84,10 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
 
 fn policy() -> impl Strategy<Value = Policy> {
     let stop = (prop::option::of(1..6u32), prop::option::of(span(5_000)))
-        .prop_map(|(attempts, elapsed)| Stop { attempts, elapsed });
+        .prop_map(|(attempts, elapsed)| Stop { attempts, elapsed, ..Stop::default() });
     let acquire = prop_oneof![
         Just(Acquire::Once),
-        (pipeline(), stop).prop_map(|(delay, stop)| Acquire::Retry(Retry { delay, stop })),
+        (pipeline(), stop).prop_map(|(delay, stop)| Acquire::Retry(Retry::new(delay, stop))),
     ];
     let leave = prop_oneof![Just(Leave::Close), Just(Leave::Terminate), Just(Leave::Stays)];
     let cadence = prop_oneof![
@@ -216,8 +216,8 @@ fn handling() -> impl Strategy<Value = Handling> {
     let client = prop_oneof![
         Just(Acquire::Once),
         (pipeline(), 1..4u32).prop_map(|(delay, attempts)| {
-            let stop = Stop { attempts: Some(attempts), elapsed: None };
-            Acquire::Retry(Retry { delay, stop })
+            let stop = Stop { attempts: Some(attempts), ..Stop::default() };
+            Acquire::Retry(Retry::new(delay, stop))
         }),
     ];
     let server = policy().prop_map(|policy| Policy { client_pool: None, ..policy });

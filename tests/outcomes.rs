@@ -7,6 +7,7 @@
 
 use crate::watch::{estimate, final_rate, only, play, shipped, written_with as written};
 use herdsim::metrics::{Bucket, Metric, PolicySummary};
+use herdsim::policy::Past;
 use herdsim::random::{Moment, Purpose, World};
 use herdsim::units::Span;
 
@@ -95,7 +96,8 @@ fn failing_attempts(clients: f64, each: Span) -> f64 {
             let moment = Moment { attempt, ..Moment::default() };
             world.site(Purpose::RetryJitter, client, moment)
         };
-        while let Some(delay) = acquire.next(failed, elapsed, site(failed)) {
+        let past = |elapsed| Past { previous: None, elapsed };
+        while let Some(delay) = acquire.next(failed, past(elapsed), None, site(failed)) {
             failed += 1;
             elapsed += delay + each;
         }

@@ -10,7 +10,7 @@ use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
 use super::work::{Item, Works};
-use crate::policy::{Handling, Outcome, Policy};
+use crate::policy::{Handling, Outcome, Past, Policy};
 use crate::random::{Moment, Purpose, Site, World};
 use crate::scenario::{Background, Demand};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
@@ -228,13 +228,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let tries = failures.saturating_add(1);
         let site = self.site(Purpose::OuterJitter, client, Moment::default());
         let elapsed = self.now.since(came);
-        let again = || handling.client.next(u32::from(tries), elapsed, site);
+        let past = Past { previous: None, elapsed };
+        let again =
+            || handling.client.next(u32::from(tries), past, handling.retry_after, site);
         match (!good).then(again).flatten() {
             Some(delay) => {
                 let state = &mut self.clients[client as usize];
                 state.failures = tries;
                 state.attempt = state.attempt.next_poll();
-                self.begin_poll(client, delay.max(handling.retry_after.unwrap_or(Span::ZERO)));
+                self.begin_poll(client, delay);
                 self.clients[client as usize].due = came;
             }
             None => {

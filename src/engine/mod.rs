@@ -40,6 +40,7 @@ mod handshake;
 mod heap;
 mod key;
 pub mod observer;
+mod memory;
 mod pooler;
 mod queue;
 mod session;

@@ -13,11 +13,12 @@ use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
+use super::memory::Delays;
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
 use super::session::Link;
 use super::work::Works;
-use crate::policy::{Cadence, MissedTick, Outcome, Policy, Sleep};
+use crate::policy::{Cadence, MissedTick, Outcome, Past, Policy, Sleep};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
 use crate::units::{SimTime, Span};
@@ -38,6 +39,8 @@ pub(super) struct Simulation<'a, O> {
     pub(super) connections: Vec<Connection>,
     /// Connections that are open and not in use.
     pub(super) idle: u32,
+    /// The last delays of those whose retries remember them.
+    pub(super) delays: Delays,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
@@ -94,6 +97,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             client_pools: ClientPools::new(&parts),
             connections: vec![Connection::default(); keeping],
             idle: 0,
+            delays: Delays::default(),
             parts,
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
@@ -245,8 +249,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let elapsed = self.now.since(state.acquisition_began);
         let moment = state.attempt.moment();
         let site = self.site(Purpose::RetryJitter, client, moment);
-        match policy.acquire.next(failed, elapsed, site) {
+        let past = Past { previous: self.previous_delay(client), elapsed };
+        match policy.acquire.next(failed, past, None, site) {
             Some(delay) => {
+                self.remember_delay(client, delay);
                 self.clients[client as usize].attempt.attempt = failed;
                 self.depart(client, delay);
             }

@@ -14,7 +14,7 @@ use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
-use crate::policy::Outcome;
+use crate::policy::{Outcome, Past};
 use crate::random::{Moment, Purpose, Site, World};
 use crate::scenario::{Arrivals, Daily, Work};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
@@ -316,7 +316,7 @@ impl<O: Observer> Simulation<'_, O> {
         state.attempt.attempt = state.attempt.attempt.saturating_add(1);
         let moment = state.attempt.moment();
         let site = self.site(Purpose::PollJitter, client, moment);
-        let sleep = self.policy(client).poll.delay(0, site);
+        let sleep = self.policy(client).poll.delay(0, Past::default(), site);
         self.look_after(client, sleep.max(Span::from_ticks(1)));
     }
 }

@@ -3,9 +3,17 @@
 //! Pure data and pure functions: no clock, no queue, no file format. A policy sees its own client's
 //! outcome and attempt number, and asks [`random`](crate::random) for its draws.
 
+mod distribution;
+mod growth;
+mod hint;
 mod pipeline;
+mod stage;
 
-pub use pipeline::{After, Growth, Pipeline, Stage};
+pub use distribution::Distribution;
+pub use growth::{Exponential, Growth, Overflow, Past};
+pub use hint::Hint;
+pub use pipeline::{After, Pipeline};
+pub use stage::Stage;
 
 use serde::Serialize;
 
@@ -170,6 +178,23 @@ pub struct Retry {
     pub delay: Pipeline,
     /// When to give up.
     pub stop: Stop,
+    /// What is made of a server's hint how long to wait.
+    #[serde(skip_serializing_if = "growth::is_default")]
+    pub hint: Hint,
+    /// Whose last delay is remembered, where the delay depends on it.
+    #[serde(skip_serializing_if = "growth::is_default")]
+    pub scope: Scope,
+}
+
+/// Who shares what a delay remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Each acquisition of each client for itself.
+    #[default]
+    Client,
+    /// All clients of the policy, for ever: one object that they all use.
+    Fleet,
 }
 
 /// Limits of a retry rule; the first one reached wins, none at all retries for ever.
@@ -181,6 +206,10 @@ pub struct Stop {
     /// failed attempt only and cuts short neither an attempt nor a delay (tenacity's
     /// `stop_after_delay`).
     pub elapsed: Option<Span>,
+    /// Give up when the next delay would end later than this after the first attempt began
+    /// (cenkalti's `MaxElapsedTime`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_with_delay: Option<Span>,
 }
 
 /// How a poll ended.
@@ -312,13 +341,39 @@ impl Stop {
     }
 }
 
+impl Retry {
+    /// A rule that retries so until `stop`.
+    pub fn new(delay: Pipeline, stop: Stop) -> Retry {
+        Retry { delay, stop, hint: Hint::default(), scope: Scope::default() }
+    }
+
+    /// The delay after the `failed`-th failed attempt (from 1) under a server's `hint`, or `None` to
+    /// give up: because a limit is reached, or because the code that the rule stands for raises here.
+    pub fn next(&self, failed: u32, past: Past, hint: Option<Span>, site: Site) -> Option<Span> {
+        let step = failed.saturating_sub(1);
+        if self.stop.reached(failed, past.elapsed) || self.delay.raises(step) {
+            return None;
+        }
+        let delay = self.hint.apply(self.delay.delay(step, past, site), hint, site)?;
+        let end = past.elapsed + delay;
+        self.stop.elapsed_with_delay.is_none_or(|limit| end <= limit).then_some(delay)
+    }
+}
+
 impl Acquire {
     /// The delay after the `failed`-th failed attempt (from 1), or `None` to give up.
-    pub fn next(&self, failed: u32, elapsed: Span, site: Site) -> Option<Span> {
+    pub fn next(&self, failed: u32, past: Past, hint: Option<Span>, site: Site) -> Option<Span> {
         match self {
             Acquire::Once => None,
-            Acquire::Retry(retry) if retry.stop.reached(failed, elapsed) => None,
-            Acquire::Retry(retry) => Some(retry.delay.delay(failed - 1, site)),
+            Acquire::Retry(retry) => retry.next(failed, past, hint, site),
+        }
+    }
+
+    /// Who shares what its delay remembers; `None` if it remembers nothing.
+    pub fn memory(&self) -> Option<Scope> {
+        match self {
+            Acquire::Retry(retry) if retry.delay.remembers() => Some(retry.scope),
+            _ => None,
         }
     }
 }
@@ -361,9 +416,12 @@ impl LoopRules {
         let rule = self.rule(outcome);
         let sleep = match rule.sleep {
             Sleep::None => Span::ZERO,
-            Sleep::Base => schedule.delay(0, site),
-            Sleep::Current => schedule.delay(step, site),
-            Sleep::TwiceCurrent => schedule.delay(step, site) + schedule.delay(step, site.again()),
+            Sleep::Base => schedule.delay(0, Past::default(), site),
+            Sleep::Current => schedule.delay(step, Past::default(), site),
+            Sleep::TwiceCurrent => {
+                let one = schedule.delay(step, Past::default(), site);
+                one + schedule.delay(step, Past::default(), site.again())
+            }
             Sleep::ForGood => Span::MAX,
         };
         let step = match rule.interval {
@@ -386,7 +444,7 @@ mod tests {
 
     fn ramp() -> Pipeline {
         Pipeline::new(
-            Growth::Exponential { base: Span::from_secs(1), factor: 2.0 },
+            Growth::exponential(Span::from_secs(1), 2.0),
             vec![Stage::Clamp(Span::from_secs(30))],
             None,
         )
@@ -406,15 +464,15 @@ mod tests {
 
     #[test]
     fn an_elapsed_stop_is_tested_after_the_failed_attempt() {
-        let stop = Stop { attempts: None, elapsed: Some(Span::from_secs(10)) };
+        let stop = Stop { elapsed: Some(Span::from_secs(10)), ..Stop::default() };
         assert!(!stop.reached(50, Span::from_millis(9_999)));
         assert!(stop.reached(1, Span::from_secs(10)));
         assert!(!Stop::default().reached(u32::MAX, Span::MAX));
-        assert!(Stop { attempts: Some(3), elapsed: None }.reached(3, Span::ZERO));
+        assert!(Stop { attempts: Some(3), ..Stop::default() }.reached(3, Span::ZERO));
     }
 
     #[test]
     fn once_never_retries() {
-        assert_eq!(Acquire::Once.next(1, Span::ZERO, site()), None);
+        assert_eq!(Acquire::Once.next(1, Past::default(), None, site()), None);
     }
 }

@@ -5,43 +5,15 @@
 //! a jitter after it does not.
 //!
 //! Delays are computed in floating microseconds, saturate at [`Span::MAX`] and are rounded to a tick
-//! once, at the end. They are never NaN: growth saturates before any stage multiplies it.
+//! once, at the end. They are never NaN: growth saturates before any stage multiplies it, and so does
+//! the delay after each.
 
 use serde::Serialize;
 
+use super::growth::{Draws, Growth, MOST, Past};
+use super::stage::Stage;
 use crate::random::Site;
 use crate::units::Span;
-
-/// How the nominal delay grows with the step k = 0, 1, 2, …
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Growth {
-    /// The same at every step.
-    Constant(Span),
-    /// `base · factorᵏ`.
-    Exponential {
-        /// The delay of step 0.
-        base: Span,
-        /// Growth a step, at least 1.
-        factor: f64,
-    },
-    /// Uniform between two spans at every step.
-    Uniform(Span, Span),
-}
-
-/// One stage of a pipeline, applied to the delay so far.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stage {
-    /// At most this.
-    Clamp(Span),
-    /// Times a uniform number between two.
-    Scale(f64, f64),
-    /// Plus a uniform span between two.
-    Add(Span, Span),
-    /// Down to a whole multiple of this, as libraries that sleep whole seconds do.
-    Quantise(Span),
-}
 
 /// A regime switch: after so many retries another pipeline takes over, at its own step 0.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,7 +31,7 @@ pub struct Pipeline {
     stages: Vec<Stage>,
     after: Option<After>,
     /// The delay in ticks at each step after growth and the clamps that directly follow it, up to
-    /// the step at which it stops changing.
+    /// the step at which it stops changing; empty where the growth draws.
     #[serde(skip)]
     ramp: Vec<f64>,
     /// How many stages the ramp already includes.
@@ -73,14 +45,20 @@ const RAMP_LIMIT: u32 = 64;
 impl Pipeline {
     /// A pipeline of `growth`, `stages` in order, and the regime `after` it.
     pub fn new(growth: Growth, stages: Vec<Stage>, after: Option<After>) -> Pipeline {
-        let ramped = match growth {
-            Growth::Uniform(..) => 0,
-            _ => stages.iter().take_while(|stage| matches!(stage, Stage::Clamp(_))).count(),
+        let ramped = match growth.at(0) {
+            None => 0,
+            Some(_) => stages.iter().take_while(|stage| stage.is_clamp()).count(),
         };
         let mut pipeline = Pipeline { growth, stages, after, ramp: Vec::new(), ramped };
-        pipeline.ramp = (0..RAMP_LIMIT).map(|step| pipeline.grown(step)).collect();
+        pipeline.ramp = (0..RAMP_LIMIT).filter_map(|step| pipeline.grown(step)).collect();
+        // Growth never shrinks but in a table: who stands at his last value will stay there.
+        let settles = match &pipeline.growth {
+            Growth::Table(spans) => spans.len() <= RAMP_LIMIT as usize,
+            _ => pipeline.ramp.last().copied() == pipeline.grown(u32::MAX),
+        };
         while let [.., before, last] = pipeline.ramp[..]
             && before == last
+            && settles
         {
             pipeline.ramp.pop();
         }
@@ -93,8 +71,8 @@ impl Pipeline {
     }
 
     /// How the delay grows.
-    pub fn growth(&self) -> Growth {
-        self.growth
+    pub fn growth(&self) -> &Growth {
+        &self.growth
     }
 
     /// The stages in order.
@@ -107,53 +85,68 @@ impl Pipeline {
         self.after.as_ref()
     }
 
-    /// The delay of `step`, with the jitter that `site` draws.
+    /// The delay of `step`, with the jitter that `site` draws. Growths that look back need `site` to be
+    /// that of the attempt number `step`.
     #[inline]
-    pub fn delay(&self, step: u32, site: Site) -> Span {
-        match &self.after {
-            Some(after) if step >= after.retries => after.then.delay(step - after.retries, site),
-            _ => self.delay_within(step, site),
-        }
+    pub fn delay(&self, step: u32, past: Past, site: Site) -> Span {
+        let (regime, step) = self.regime(step);
+        Span::from_ticks_f64(regime.draw(step, past, &mut Draws::new(site)))
     }
 
+    /// The delay of `step` in ticks, whatever regime comes after this one.
     #[inline]
-    fn delay_within(&self, step: u32, site: Site) -> Span {
-        let mut lanes = 0u8..;
-        let mut uniform = |low: f64, high: f64| {
-            let lane = lanes.next().expect("a pipeline has fewer than 256 stages");
-            low + (high - low) * site.uniform(lane)
-        };
-        let mut ticks = match self.growth {
-            Growth::Uniform(low, high) => uniform(low.ticks() as f64, high.ticks() as f64),
-            _ => self.ramp_at(step),
+    pub(super) fn draw(&self, step: u32, past: Past, draws: &mut Draws) -> f64 {
+        let mut ticks = match self.ramp.is_empty() {
+            true => self.growth.draw(step, past, draws).min(MOST),
+            false => self.ramp_at(step),
         };
         for stage in &self.stages[self.ramped..] {
-            ticks = match *stage {
-                Stage::Clamp(cap) => ticks.min(cap.ticks() as f64),
-                Stage::Scale(low, high) => ticks * uniform(low, high),
-                Stage::Add(low, high) => ticks + uniform(low.ticks() as f64, high.ticks() as f64),
-                Stage::Quantise(step) => quantise(ticks, step),
-            };
+            ticks = stage.apply(ticks, step, past, draws).min(MOST);
         }
-        Span::from_ticks_f64(ticks)
+        ticks
     }
 
-    /// The delay of `step` with its jitter left out: growth and clamps only, a uniform growth by its
-    /// mean.
-    pub fn nominal(&self, step: u32) -> Span {
-        if let Some(after) = &self.after
-            && step >= after.retries
-        {
-            return after.then.nominal(step - after.retries);
+    /// The regime in force at `step`, and how far that is into it.
+    #[inline]
+    pub fn regime(&self, step: u32) -> (&Pipeline, u32) {
+        match &self.after {
+            Some(after) if step >= after.retries => after.then.regime(step - after.retries),
+            _ => (self, step),
         }
-        let grown = match self.growth {
-            Growth::Uniform(low, high) => (low.ticks() as f64 + high.ticks() as f64) / 2.0,
-            _ => self.ramp_at(step),
-        };
-        Span::from_ticks_f64(self.stages.iter().fold(grown, |ticks, stage| match stage {
-            Stage::Clamp(cap) => ticks.min(cap.ticks() as f64),
-            Stage::Scale(..) | Stage::Add(..) | Stage::Quantise(_) => ticks,
-        }))
+    }
+
+    /// This regime and those after it.
+    pub fn regimes(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::successors(Some(self), |regime| {
+            regime.after.as_ref().map(|after| &*after.then)
+        })
+    }
+
+    /// The shortest and the longest delay that `step` can draw, whatever came before.
+    pub fn range(&self, step: u32) -> (Span, Span) {
+        let (regime, step) = self.regime(step);
+        let (low, high) = regime.range_in_ticks(step);
+        (Span::from_ticks_f64(low), Span::from_ticks_f64(high))
+    }
+
+    /// The range of this regime's `step`.
+    pub(super) fn range_in_ticks(&self, step: u32) -> (f64, f64) {
+        self.stages.iter().fold(self.growth.range(step), |range, stage| {
+            let (low, high) = stage.range(range, step);
+            (low.min(MOST), high.min(MOST))
+        })
+    }
+
+    /// The delay of `step` with its jitter left out: growth and clamps only, a growth that draws by
+    /// the middle of its range.
+    pub fn nominal(&self, step: u32) -> Span {
+        let (regime, step) = self.regime(step);
+        let (low, high) = regime.growth.range(step);
+        let clamped = regime.stages.iter().fold((low + high) / 2.0, |ticks, stage| match stage {
+            Stage::Clamp(_) | Stage::AtLeast(_) => stage.range((ticks, ticks), step).0,
+            _ => ticks,
+        });
+        Span::from_ticks_f64(clamped)
     }
 
     /// The step after `step`; a schedule that no longer changes stays where it is.
@@ -175,31 +168,43 @@ impl Pipeline {
         step
     }
 
-    /// The longest delay that step 0 can draw. Growth never shrinks, so a pipeline for which it is zero
-    /// may let no time pass at all.
-    pub fn longest_first(&self) -> Span {
-        let grown = match self.growth {
-            Growth::Constant(span) | Growth::Exponential { base: span, .. } => span,
-            Growth::Uniform(_, high) => high,
-        };
-        Span::from_ticks_f64(self.stages.iter().fold(grown.ticks() as f64, |ticks, stage| {
-            match *stage {
-                Stage::Clamp(cap) => ticks.min(cap.ticks() as f64),
-                Stage::Scale(_, high) => ticks * high,
-                Stage::Add(_, high) => ticks + high.ticks() as f64,
-                Stage::Quantise(step) => quantise(ticks, step),
-            }
-        }))
+    /// Whether every regime of this pipeline lets time pass from its first step on.
+    pub fn can_pass_time(&self) -> bool {
+        self.regimes().all(|regime| regime.range_in_ticks(0).1 >= 0.5)
     }
 
-    /// Whether every regime of this pipeline lets time pass.
-    pub fn can_pass_time(&self) -> bool {
-        let then = self.after.as_ref().map(|after| &after.then);
-        self.longest_first() > Span::ZERO && then.is_none_or(|then| then.can_pass_time())
+    /// Whether who goes on and on from step to step lets time pass: a short regime need not.
+    pub fn passes_time_at_last(&self) -> bool {
+        self.regimes().all(|regime| {
+            let short = regime.after.as_ref().is_some_and(|after| after.retries <= RAMP_LIMIT);
+            short || regime.range_in_ticks(RAMP_LIMIT).1 >= 0.5
+        })
+    }
+
+    /// Whether it depends on more than the step and the site: then it is no poll schedule.
+    pub fn looks_back(&self) -> bool {
+        let within = |regime: &Pipeline| {
+            regime.growth.looks_back() || regime.stages.iter().any(Stage::looks_back)
+        };
+        self.regimes().any(within)
+    }
+
+    /// Whether the delay before must be kept for it.
+    pub fn remembers(&self) -> bool {
+        self.regimes().any(|regime| regime.growth.remembers())
+    }
+
+    /// Whether the code that it stands for raises instead of giving the delay of `step`.
+    pub fn raises(&self, step: u32) -> bool {
+        let (regime, step) = self.regime(step);
+        regime.growth.raises(step)
     }
 
     fn settled(&self, step: u32) -> bool {
-        step as usize + 1 >= self.ramp.len() && self.ramp.len() < RAMP_LIMIT as usize
+        match self.ramp.len() {
+            0 => matches!(self.growth, Growth::Uniform(..)),
+            len => step as usize + 1 >= len && len < RAMP_LIMIT as usize,
+        }
     }
 
     #[inline]
@@ -207,37 +212,22 @@ impl Pipeline {
         match self.ramp.get(step as usize) {
             Some(&ticks) => ticks,
             None if self.ramp.len() < RAMP_LIMIT as usize => self.ramp[self.ramp.len() - 1],
-            None => self.grown(step),
+            None => self.grown(step).expect("a ramp depends on the step alone"),
         }
     }
 
-    /// Growth and the clamps that directly follow it.
-    fn grown(&self, step: u32) -> f64 {
-        let grown = match self.growth {
-            Growth::Constant(span) => span.ticks() as f64,
-            Growth::Exponential { base, factor } => {
-                let grown = base.ticks() as f64 * libm::pow(factor, f64::from(step));
-                // Zero times infinity, where a factor overflows before its base counts.
-                if grown.is_nan() { 0.0 } else { grown.min(Span::MAX.ticks() as f64) }
-            }
-            Growth::Uniform(..) => 0.0,
-        };
-        self.stages[..self.ramped].iter().fold(grown, |ticks, stage| match stage {
-            Stage::Clamp(cap) => ticks.min(cap.ticks() as f64),
-            Stage::Scale(..) | Stage::Add(..) | Stage::Quantise(_) => ticks,
-        })
+    /// Growth and the clamps that directly follow it, where that depends on the step alone.
+    fn grown(&self, step: u32) -> Option<f64> {
+        let grown = self.growth.at(step)?;
+        let clamps = self.stages[..self.ramped].iter();
+        Some(clamps.fold(grown, |ticks, stage| stage.range((ticks, ticks), step).0))
     }
-}
-
-/// Down to a whole multiple of `step`.
-fn quantise(ticks: f64, step: Span) -> f64 {
-    let step = step.ticks() as f64;
-    libm::floor(ticks / step) * step
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Exponential, Overflow};
     use crate::random::{Moment, Purpose, World};
     use proptest::prelude::*;
 
@@ -251,15 +241,15 @@ mod tests {
     }
 
     fn doubling(stages: Vec<Stage>) -> Pipeline {
-        Pipeline::new(Growth::Exponential { base: secs(1), factor: 2.0 }, stages, None)
+        Pipeline::new(Growth::exponential(secs(1), 2.0), stages, None)
     }
 
     #[test]
     fn jitter_before_the_clamp_vanishes_at_the_cap_and_after_it_does_not() {
         let before = doubling(vec![Stage::Scale(0.5, 1.0), Stage::Clamp(secs(30))]);
         let after = doubling(vec![Stage::Clamp(secs(30)), Stage::Scale(0.5, 1.0)]);
-        assert!(sites(100).all(|site| before.delay(6, site) == secs(30)));
-        let delays: Vec<Span> = sites(100).map(|site| after.delay(6, site)).collect();
+        assert!(sites(100).all(|site| before.delay(6, Past::default(), site) == secs(30)));
+        let delays: Vec<Span> = sites(100).map(|site| after.delay(6, Past::default(), site)).collect();
         assert!(delays.iter().all(|&d| secs(15) <= d && d < secs(30)));
         assert!(delays.iter().any(|&d| d != delays[0]));
     }
@@ -269,7 +259,7 @@ mod tests {
     #[test]
     fn tenacitys_curve_loses_its_jitter_at_the_sixth_retry() {
         let delay = Pipeline::new(
-            Growth::Exponential { base: Span::from_millis(100), factor: 2.0 },
+            Growth::exponential(Span::from_millis(100), 2.0),
             vec![Stage::Add(Span::ZERO, secs(1)), Stage::Clamp(secs(2))],
             None,
         );
@@ -277,10 +267,10 @@ mod tests {
             [(0, 100, 1_100), (1, 200, 1_200), (2, 400, 1_400), (3, 800, 1_800)]
         {
             let (low, high) = (Span::from_millis(low), Span::from_millis(high));
-            assert!(sites(200).all(|s| (low..=high).contains(&delay.delay(step, s))));
+            assert!(sites(200).all(|s| (low..=high).contains(&delay.delay(step, Past::default(), s))));
         }
-        assert!(sites(200).any(|site| delay.delay(4, site) < secs(2)));
-        assert!(sites(200).all(|site| delay.delay(5, site) == secs(2)));
+        assert!(sites(200).any(|site| delay.delay(4, Past::default(), site) < secs(2)));
+        assert!(sites(200).all(|site| delay.delay(5, Past::default(), site) == secs(2)));
     }
 
     #[test]
@@ -292,8 +282,8 @@ mod tests {
             Some(After { retries: 10, then: Box::new(then) }),
         );
         for site in sites(50) {
-            assert_eq!(pipeline.delay(9, site), secs(1));
-            assert!((secs(24)..=secs(30)).contains(&pipeline.delay(10, site)));
+            assert_eq!(pipeline.delay(9, Past::default(), site), secs(1));
+            assert!((secs(24)..=secs(30)).contains(&pipeline.delay(10, Past::default(), site)));
         }
         assert_eq!(pipeline.nominal(10), secs(27));
     }
@@ -312,7 +302,7 @@ mod tests {
         let ticks = |stages| Pipeline::new(Growth::Constant(secs(10)), stages, None);
         let jittered = ticks(vec![Stage::Scale(0.5, 1.5), Stage::Quantise(secs(1))]);
         for site in sites(200) {
-            let delay = jittered.delay(0, site).ticks();
+            let delay = jittered.delay(0, Past::default(), site).ticks();
             assert!(delay.is_multiple_of(1_000_000) && (5_000_000..15_000_000).contains(&delay));
         }
     }
@@ -321,32 +311,140 @@ mod tests {
         prop_oneof![Just(0), 0..10_000_000u64, Just(Span::MAX.ticks())].prop_map(Span::from_ticks)
     }
 
+    fn any_factor() -> impl Strategy<Value = f64> {
+        prop_oneof![1.0..10.0f64, Just(1.0), Just(1e300)]
+    }
+
+    fn any_scale() -> impl Strategy<Value = (f64, f64)> {
+        (0.0..1.0f64, prop_oneof![0.0..3.0f64, Just(1e6)]).prop_map(|(low, more)| (low, low + more))
+    }
+
+    fn any_spans() -> impl Strategy<Value = (Span, Span)> {
+        (any_span(), any_span()).prop_map(|(low, more)| (low, low + more))
+    }
+
+    fn any_growth() -> impl Strategy<Value = Growth> {
+        let law = || (any_span(), any_factor(), -1_000..1_000i32, any::<bool>()).prop_map(
+            |(base, factor, first, raises)| {
+                let overflow = if raises { Overflow::Raises } else { Overflow::Saturates };
+                Exponential { base, factor, first, overflow }
+            },
+        );
+        let pair = || (any_span(), any_span());
+        let grown = || (any_span(), any_factor());
+        let quantum = (1..5_000_000u64).prop_map(Span::from_ticks);
+        prop_oneof![
+            any_span().prop_map(Growth::Constant),
+            pair().prop_map(|(start, step)| Growth::Linear { start, step }),
+            (any_span(), 0.0..16.0f64, 0..1_000u32)
+                .prop_map(|(scale, power, first)| Growth::Polynomial { scale, power, first }),
+            law().prop_map(Growth::Exponential),
+            law().prop_map(Growth::ExponentialLessOne),
+            (any_span(), any_factor(), quantum)
+                .prop_map(|(first, factor, quantum)| Growth::Chain { first, factor, quantum }),
+            (any_span(), 0..100u32).prop_map(|(unit, first)| Growth::Fibonacci { unit, first }),
+            prop::collection::vec(any_span(), 1..4).prop_map(Growth::Table),
+            any_spans().prop_map(|(low, high)| Growth::Uniform(low, high)),
+            grown().prop_map(|(window, factor)| Growth::Windowed { window, factor }),
+            any_span().prop_map(|base| Growth::Polly { base }),
+            (any_span(), any_factor(), any_span(), 1..200u32).prop_map(
+                |(base, factor, cap, retries)| Growth::Sorted { base, factor, cap, retries }
+            ),
+            (any_span(), 1..9u32)
+                .prop_map(|(budget, attempts)| Growth::TimeLeft { budget, attempts }),
+            (grown(), any_span()).prop_map(|((base, factor), first)| Growth::Decorrelated {
+                base,
+                factor,
+                first
+            }),
+            (grown(), any_span())
+                .prop_map(|((first, factor), cap)| Growth::Rising { first, factor, cap }),
+            grown().prop_map(|(first, factor)| Growth::Walk { first, factor }),
+            pair().prop_map(|(first, cap)| Growth::Widening { first, cap }),
+        ]
+    }
+
     fn any_stage() -> impl Strategy<Value = Stage> {
+        let quantum = || (1..5_000_000u64).prop_map(Span::from_ticks);
         prop_oneof![
             any_span().prop_map(Stage::Clamp),
-            (0.0..1.0f64, 0.0..3.0f64).prop_map(|(low, more)| Stage::Scale(low, low + more)),
-            (any_span(), any_span()).prop_map(|(low, more)| Stage::Add(low, low + more)),
+            any_span().prop_map(Stage::AtLeast),
+            any_scale().prop_map(|(low, high)| Stage::Scale(low, high)),
+            any_spans().prop_map(|(low, high)| Stage::Add(low, high)),
+            any_span().prop_map(Stage::Between),
+            any_span().prop_map(Stage::AddSquare),
+            (any_span(), any_span()).prop_map(|(start, step)| {
+                let growth = Growth::Linear { start, step };
+                Stage::Plus(Box::new(Pipeline::new(growth, vec![Stage::Scale(0.0, 1.0)], None)))
+            }),
+            any_scale().prop_map(|(low, high)| Stage::ScalePerSequence(low, high)),
+            any_scale().prop_map(|(low, high)| Stage::ScalePerClient(low, high)),
+            (any_span(), any_scale()).prop_map(|(cap, scale)| Stage::Rejitter { cap, scale }),
+            (0.0..=1.0f64).prop_map(Stage::Signed),
+            (0.0..=1.0f64).prop_map(Stage::Holed),
+            quantum().prop_map(Stage::Quantise),
+            quantum().prop_map(Stage::Round),
         ]
+    }
+
+    fn any_step() -> impl Strategy<Value = u32> {
+        prop_oneof![0..70u32, 1_000..1_100u32, any::<u32>(), Just(u32::MAX)]
     }
 
     proptest! {
         #[test]
+        fn every_delay_is_a_number_within_the_range_that_is_stated(
+            growth in any_growth(),
+            stages in prop::collection::vec(any_stage(), 0..5),
+            switch in prop::option::of((0..80u32, any_growth())),
+            step in any_step(),
+            previous in prop::option::of(any_span()),
+            elapsed in any_span(),
+        ) {
+            let after = switch.map(|(retries, growth)| {
+                After { retries, then: Box::new(Pipeline::new(growth, vec![], None)) }
+            });
+            let delay = Pipeline::new(growth, stages, after);
+            let (regime, within) = delay.regime(step);
+            // Who has no delay before is at the first step.
+            let previous = if within == 0 { None } else { previous.or(Some(Span::ZERO)) };
+            let past = Past { previous, elapsed };
+            let (least, most) = delay.range(step);
+            for site in sites(3) {
+                let drawn = regime.draw(within, past, &mut Draws::new(site));
+                prop_assert!((0.0..=MOST).contains(&drawn), "{drawn}");
+                let span = delay.delay(step, past, site);
+                if !matches!(regime.growth, Growth::Rising { .. }) {
+                    prop_assert!(least <= span && span <= most, "{least} {span} {most}");
+                }
+            }
+            if let Some(exact) = crate::policy::Distribution::exact(&delay, step) {
+                let stated = [exact.min, exact.p10, exact.p50, exact.p90, exact.max];
+                prop_assert!(stated.is_sorted() && exact.max <= Span::MAX.as_secs_f64());
+                prop_assert!(exact.min <= exact.mean * 1.000_001 && exact.mean <= exact.max * 1.000_001);
+                prop_assert!((0.0..=1.0).contains(&exact.cap_share), "{exact:?}");
+            }
+            prop_assert!(delay.nominal(step) <= Span::MAX);
+            prop_assert!(delay.advance(step) >= step);
+        }
+
+        #[test]
         fn no_step_overflows_and_a_final_clamp_holds(
             base in any_span(),
-            factor in prop_oneof![1.0..10.0f64, Just(1e300)],
+            factor in any_factor(),
             stages in prop::collection::vec(any_stage(), 0..5),
             cap in any_span(),
-            step in prop_oneof![0..70u32, Just(u32::MAX)],
+            step in any_step(),
         ) {
-            let growth = Growth::Exponential { base, factor };
+            let growth = Growth::exponential(base, factor);
             let mut clamped = stages.clone();
             clamped.push(Stage::Clamp(cap));
-            let free = Pipeline::new(growth, stages, None);
+            let free = Pipeline::new(growth.clone(), stages, None);
             let clamped = Pipeline::new(growth, clamped, None);
             for site in sites(3) {
-                prop_assert!(free.delay(step, site) <= Span::MAX);
-                prop_assert!(clamped.delay(step, site) <= cap);
-                prop_assert_eq!(clamped.delay(step, site), free.delay(step, site).min(cap));
+                prop_assert!(free.delay(step, Past::default(), site) <= Span::MAX);
+                prop_assert!(clamped.delay(step, Past::default(), site) <= cap);
+                prop_assert_eq!(clamped.delay(step, Past::default(), site), free.delay(step, Past::default(), site).min(cap));
             }
         }
     }

@@ -122,6 +122,24 @@ impl Site {
         Site { who: self.who ^ 1 << 48, ..*self }
     }
 
+    /// The same decision one attempt earlier.
+    #[inline]
+    pub fn before(&self) -> Site {
+        Site { when: self.when.wrapping_sub(1), ..*self }
+    }
+
+    /// What is decided once for all attempts of an acquisition.
+    #[inline]
+    pub fn sequence(&self) -> Site {
+        Site { who: self.who ^ 1 << 49, when: self.when & !u64::from(u32::MAX), ..*self }
+    }
+
+    /// What a client decides once and for all.
+    #[inline]
+    pub fn client(&self) -> Site {
+        Site { who: self.who & u64::from(u32::MAX) | 1 << 50, when: 0, ..*self }
+    }
+
     /// A stream for laws that need a varying number of draws, from lane 0.
     pub fn stream(&self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(self.bits(0))

@@ -12,6 +12,7 @@
 //! unknown keys, wrong types and broken rules are all shown in one go, each at its place.
 
 mod builtin;
+mod catalogue;
 mod diagnostic;
 mod files;
 mod lower;
@@ -24,6 +25,7 @@ mod tree;
 use std::path::Path;
 
 pub use builtin::{Builtin, builtins};
+pub use catalogue::{Backoff, Evidence, Preset, Versions, backoffs, parse_backoffs, presets};
 pub use diagnostic::{Place, Problem, ScenarioError};
 pub use model::{
     Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,

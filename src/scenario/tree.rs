@@ -51,6 +51,27 @@ impl Node {
     }
 }
 
+impl Value {
+    /// As it would be written in TOML, in one line.
+    pub fn written(&self) -> String {
+        let joined = |parts: Vec<String>| parts.join(", ");
+        match self {
+            Value::Text(text) => format!("\"{text}\""),
+            Value::Integer(integer) => integer.to_string(),
+            Value::Float(float) => float.to_string(),
+            Value::Boolean(boolean) => boolean.to_string(),
+            Value::List(items) => {
+                format!("[{}]", joined(items.iter().map(|item| item.value.written()).collect()))
+            }
+            Value::Table(entries) => {
+                let entry = |entry: &Entry| format!("{} = {}", entry.key, entry.node.value.written());
+                format!("{{ {} }}", joined(entries.iter().map(entry).collect()))
+            }
+            Value::Huge | Value::Date => "…".to_owned(),
+        }
+    }
+}
+
 /// Parses TOML; all syntax errors at once.
 pub(super) fn parse(text: &str, problems: &mut Problems) -> Option<Node> {
     let (table, errors) = DeTable::parse_recoverable(text);

@@ -5,6 +5,7 @@ use super::super::model::Background;
 use super::super::reader::{Fields, count, or_never, positive_span, rate_per_second};
 use super::super::tree::Node;
 use super::demand::claims;
+use super::acquire::{acquire, acquire_without_past};
 use super::policy;
 use crate::policy::{Acquire, Handling, Leave, Pipeline, Policy};
 use crate::units::Span;
@@ -36,7 +37,7 @@ fn handled(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Handling>
     let default = Policy::polling(Pipeline::constant(Span::ZERO));
     let server = fields.or("server", default, problems, server);
     let retry_after = fields.optional("retry_after", problems, positive_span);
-    let client = fields.or("client", Acquire::Once, problems, policy::acquire);
+    let client = fields.or("client", Acquire::Once, problems, acquire_without_past);
     Some(Handling { server: server?, retry_after: retry_after?, client: client? })
 }
 
@@ -46,7 +47,7 @@ fn server(node: &Node, problems: &mut Problems) -> Option<Policy> {
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let patience = fields.or("patience", None, problems, or_never(positive_span));
     let leave = fields.or("leave", Leave::Close, problems, policy::leave);
-    let acquire = fields.or("acquire", Acquire::Once, problems, policy::acquire);
+    let acquire = fields.or("acquire", Acquire::Once, problems, acquire);
     fields.finish(problems);
     Some(Policy {
         connect_timeout: connect_timeout?,

@@ -99,7 +99,7 @@ fn plain(policies: &[Candidate]) -> impl Iterator<Item = (&str, &Policy)> {
 fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'static str)> {
     let sleeps = [policy.rules.empty.sleep, policy.rules.error.sleep];
     let endless = match &policy.acquire {
-        Acquire::Retry(retry) => retry.stop.attempts.is_none() && !retry.delay.can_pass_time(),
+        Acquire::Retry(retry) => retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last(),
         Acquire::Once => false,
     };
     [

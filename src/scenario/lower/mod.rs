@@ -1,11 +1,15 @@
 //! From the tree to a checked [`Scenario`]: defaults, ranges, and what must fit together.
 
+mod acquire;
 mod background;
 mod check;
+mod delay;
 mod demand;
 mod policy;
 mod pooler;
 mod work;
+
+pub(super) use acquire::acquire;
 
 use super::diagnostic::Problems;
 use super::model::{

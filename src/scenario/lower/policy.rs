@@ -1,24 +1,22 @@
-//! Policies: what they inherit, and delays as pipelines.
+//! Policies: what they inherit, and what else they hold.
 
 use super::super::diagnostic::{Problems, nearest};
 use super::super::model::{Candidate, Part};
 use super::super::reader::{
-    Choice, Fields, boolean, count, list, number, or_never, pair, positive_span, share, span, text,
+    Choice, Fields, boolean, count, or_never, pair, positive_span, share, span, text,
 };
 use super::super::tree::{Entry, Node, Value};
+use super::acquire::acquire;
 use super::background;
+use super::delay::schedule;
 use crate::policy::{
-    Acquire, After, BootCheck, Cadence, ClientPool, Growth, Handling, HotLoop, Interval, Leave,
-    Lifetime, LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Spread, Stage, Stop,
-    Supervisor,
+    Acquire, BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime, LoopRule,
+    LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
 };
 use crate::units::{Ratio, Span};
 
 /// Parts of a mixed fleet are numbered with eight bits.
 const MOST_PARTS: usize = 256;
-
-/// Draws of one delay share eight bits.
-const MOST_STAGES: usize = 100;
 
 /// All policies in the file's order; `rules` are those of `[loop]`, `handling` that of `[background]`.
 pub(super) fn policies(
@@ -159,7 +157,7 @@ fn policy(
     let client_pool = fields.optional("client_pool", problems, client_pool);
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let leave = fields.or("leave", Leave::Close, problems, leave);
-    let poll = fields.required("poll", "poll = [\"30s\"]", problems, pipeline);
+    let poll = fields.required("poll", "poll = [\"30s\"]", problems, schedule);
     let acquire = fields.or("acquire", Acquire::Once, problems, acquire);
     let rules = fields.or("loop", rules, problems, self::rules);
     let cadence = fields.or("cadence", Cadence::FixedDelay, problems, cadence);
@@ -329,43 +327,6 @@ fn hot_loop(node: &Node, problems: &mut Problems) -> Option<HotLoop> {
     Some(HotLoop { clients: clients?, pause: pause? })
 }
 
-pub(super) fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
-    let choice = Choice::of(node, problems)?;
-    match (choice.name, choice.payload) {
-        ("once", None) => Some(Acquire::Once),
-        ("retry", Some(retry)) => {
-            let mut fields = Fields::of("`retry`", retry, problems)?;
-            let delay = fields.required("delay", "delay = [\"1s\"]", problems, pipeline);
-            let stop = fields.required("stop", "stop = { attempts = 5 }", problems, stop);
-            fields.finish(problems);
-            Some(Acquire::Retry(Retry { delay: delay?, stop: stop? }))
-        }
-        _ => choice.unknown(&["once", "retry = { delay = [\"1s\"], stop = … }"], problems),
-    }
-}
-
-fn stop(node: &Node, problems: &mut Problems) -> Option<Stop> {
-    match &node.value {
-        Value::Text(text) if text == "never" => return Some(Stop::default()),
-        Value::Text(_) => {
-            let choices = ["never", "attempts = 5", "elapsed = \"10s\""];
-            return Choice::of(node, problems)?.unknown(&choices, problems);
-        }
-        _ => {}
-    }
-    let mut fields = Fields::of("`stop`", node, problems)?;
-    let attempts = fields.optional("attempts", problems, count(1..=u32::MAX));
-    let elapsed = fields.optional("elapsed", problems, span);
-    fields.finish(problems);
-    let stop = Stop { attempts: attempts?, elapsed: elapsed? };
-    if stop == Stop::default() {
-        let help = "write `attempts = 5`, `elapsed = \"10s\"` or stop = \"never\"";
-        problems.add("no limit is given", node.place.clone(), help);
-        return None;
-    }
-    Some(stop)
-}
-
 /// `[loop]`, or a policy's own.
 pub(super) fn rules(node: &Node, problems: &mut Problems) -> Option<LoopRules> {
     if let Value::Text(_) = &node.value {
@@ -413,112 +374,4 @@ fn rule(node: &Node, problems: &mut Problems) -> Option<LoopRule> {
     });
     fields.finish(problems);
     Some(LoopRule { interval: interval?, sleep: sleep? })
-}
-
-/// A delay: its growth, stages in order, and perhaps another regime at the end.
-pub(super) fn pipeline(node: &Node, problems: &mut Problems) -> Option<Pipeline> {
-    let items = list(node, problems)?;
-    let [first, rest @ ..] = items else {
-        let help = "write how it grows, as in [\"30s\"]";
-        problems.add("a delay needs at least one entry", node.place.clone(), help);
-        return None;
-    };
-    if items.len() > MOST_STAGES {
-        let message = format!("a delay has at most {MOST_STAGES} stages");
-        problems.add(message, node.place.clone(), "shorten it");
-        return None;
-    }
-    let growth = growth(first, problems);
-    let mut stages = Vec::new();
-    let mut after = None;
-    for (position, item) in rest.iter().enumerate() {
-        let choice = Choice::of(item, problems);
-        match choice {
-            Some(Choice { name: "after", payload: Some(payload), .. }) => {
-                if position + 1 < rest.len() {
-                    let help = "move it to the end: nothing of this regime can follow it";
-                    problems.add("`after` must be the last entry", item.place.clone(), help);
-                }
-                after = self::after(payload, problems);
-                after.as_ref()?;
-            }
-            choice => stages.push(choice.and_then(|choice| stage(&choice, problems))),
-        }
-    }
-    let stages = stages.into_iter().collect::<Option<_>>();
-    Some(Pipeline::new(growth?, stages?, after))
-}
-
-const GROWTHS: [&str; 3] = [
-    "constant = \"1s\"",
-    "exponential = { base = \"1s\", factor = 2 }",
-    "uniform = [\"24s\", \"30s\"]",
-];
-const STAGES: [&str; 5] = [
-    "clamp = \"30s\"",
-    "scale = [0.5, 1.5]",
-    "add = [\"0s\", \"1s\"]",
-    "quantise = \"1s\"",
-    "after = { retries = 10, then = [ … ] }",
-];
-
-fn growth(node: &Node, problems: &mut Problems) -> Option<Growth> {
-    let choice = Choice::of(node, problems)?;
-    match (choice.name, choice.payload) {
-        (_, None) => Some(Growth::Constant(span(node, problems)?)),
-        ("constant", Some(constant)) => Some(Growth::Constant(span(constant, problems)?)),
-        ("uniform", Some(bounds)) => {
-            let (low, high) = pair(bounds, problems, span)?;
-            Some(Growth::Uniform(low, high))
-        }
-        ("exponential", Some(law)) => {
-            let mut fields = Fields::of("`exponential`", law, problems)?;
-            let base = fields.required("base", "base = \"1s\"", problems, span);
-            let at_least_one = number("a factor of at least 1", |x| x >= 1.0);
-            let factor = fields.required("factor", "factor = 2", problems, at_least_one);
-            fields.finish(problems);
-            Some(Growth::Exponential { base: base?, factor: factor? })
-        }
-        ("clamp" | "scale" | "add" | "quantise" | "after", _) => {
-            let message = format!("a delay begins with how it grows, not with `{}`", choice.name);
-            let help = format!("put one of these first: {}", GROWTHS.join(", "));
-            problems.add(message, node.place.clone(), help);
-            None
-        }
-        _ => choice.unknown(&GROWTHS, problems),
-    }
-}
-
-fn stage(choice: &Choice<'_>, problems: &mut Problems) -> Option<Stage> {
-    match (choice.name, choice.payload) {
-        ("clamp", Some(cap)) => Some(Stage::Clamp(span(cap, problems)?)),
-        ("scale", Some(bounds)) => {
-            let (low, high) = pair(bounds, problems, |node, problems| {
-                number("a factor of at least 0, at most 1e6", |x| (0.0..=1e6).contains(&x))(
-                    node, problems,
-                )
-            })?;
-            Some(Stage::Scale(low, high))
-        }
-        ("add", Some(bounds)) => {
-            let (low, high) = pair(bounds, problems, span)?;
-            Some(Stage::Add(low, high))
-        }
-        ("quantise", Some(step)) => Some(Stage::Quantise(positive_span(step, problems)?)),
-        ("constant" | "exponential" | "uniform", _) => {
-            let message = format!("`{}` says how a delay grows: it comes first", choice.name);
-            let help = format!("stages after it are: {}", STAGES.join(", "));
-            problems.add(message, choice.node.place.clone(), help);
-            None
-        }
-        _ => choice.unknown(&STAGES, problems),
-    }
-}
-
-fn after(node: &Node, problems: &mut Problems) -> Option<After> {
-    let mut fields = Fields::of("`after`", node, problems)?;
-    let retries = fields.required("retries", "retries = 10", problems, count(0..=u32::MAX));
-    let then = fields.required("then", "then = [\"30s\"]", problems, pipeline);
-    fields.finish(problems);
-    Some(After { retries: retries?, then: Box::new(then?) })
 }
