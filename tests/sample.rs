@@ -8,7 +8,7 @@ use herdsim::policy::{Pipeline, Policy};
 use herdsim::results::Results;
 use herdsim::scenario::{
     Action, Candidate, Contention, Database, Demand, Disturbance, DrainRule, Fleet, Initial,
-    Loaded, Part, Pooler, Run, Scenario, Source,
+    Loaded, Part, Pooler, Run, Scenario, Source, Waves,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 
@@ -25,6 +25,8 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
             clients: Ratio::ONE,
             over: Span::from_millis(200),
             database: Some(Span::ZERO),
+            waves: Waves::One,
+            to: None,
         },
     }];
     results.loaded.scenario.run.replicates = policies[0].1.len() as u32;
@@ -78,6 +80,7 @@ pub fn steady(policies: &[&str]) -> Results {
             attempt_cost: None,
         },
         disturbances: Vec::new(),
+        responses: Vec::new(),
         drain: DrainRule::default(),
         policies: policies
             .iter()

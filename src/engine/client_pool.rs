@@ -64,13 +64,13 @@ impl<O: Observer> Simulation<'_, O> {
         }
         pool.line.push_back((client, attempt));
         self.clients[client as usize].phase = Phase::Lining;
-        let timeout = self.policy(client).client_pool.expect("a pool to ask").timeout;
+        let timeout = self.parts.client_pool(client).expect("a pool to ask").timeout;
         self.set_timer(client, self.now + timeout, Class::Alarm);
     }
 
     /// A client has waited too long for a connection: so its attempt has failed.
     pub(super) fn time_out_in_line(&mut self, client: u32) {
-        let waited = self.policy(client).client_pool.expect("a pool to wait for").timeout;
+        let waited = self.parts.client_pool(client).expect("a pool to wait for").timeout;
         self.departed(client, self.now);
         self.emit(Event::PoolTimedOut { client, waited });
         self.fail(client);
@@ -93,7 +93,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     fn pool_of(&mut self, client: u32) -> &mut ClientPool {
-        let clients = self.policy(client).client_pool.expect("a client with a pool").clients;
+        let clients = self.parts.client_pool(client).expect("a client with a pool").clients;
         let process = self.parts.rank(client) / clients;
         &mut self.client_pools.parts[self.parts.part(client)][process as usize]
     }

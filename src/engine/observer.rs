@@ -182,6 +182,19 @@ pub enum Event {
         /// The disturbance's index in the scenario.
         index: usize,
     },
+    /// A client that a disturbance told to stop has finished its poll, or was between two, and stays
+    /// away for a while.
+    Stopped {
+        /// Who.
+        client: u32,
+        /// The disturbance's index in the scenario.
+        index: usize,
+    },
+    /// A disturbance made the pool larger or smaller.
+    PoolResized {
+        /// Its backends from now on, the reserve aside.
+        pool_size: u32,
+    },
     /// The run ended before this attempt did.
     Pending {
         /// Who.

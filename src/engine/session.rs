@@ -3,6 +3,8 @@
 //! Between two of them, for a round trip, it stays linked to its client and counts as active, while the
 //! database does nothing for it.
 
+use std::ops::Range;
+
 use super::client::Phase;
 use super::database::Work;
 use super::key::Class;
@@ -44,18 +46,19 @@ impl<O: Observer> Simulation<'_, O> {
         self.emit(Event::Continued { client, idle: self.now.since(since) });
     }
 
-    /// Ends the sessions of the first `restarting` clients, whose backends are free again, or all of
-    /// them with a `database` that goes down.
-    pub(super) fn cut_sessions(&mut self, restarting: u32, database: bool) {
-        let kept = if database { u32::MAX } else { restarting };
-        let rest = self.links.split_off(&kept);
-        for (client, Link { since, connected }) in std::mem::replace(&mut self.links, rest) {
+    /// Ends the sessions of `restarting` clients, whose backends are free again, or all of them with a
+    /// `database` that goes down.
+    pub(super) fn cut_sessions(&mut self, restarting: Range<u32>, database: bool) {
+        let hit = if database { 0..u32::MAX } else { restarting.clone() };
+        let cut: Vec<u32> = self.links.range(hit).map(|(&client, _)| client).collect();
+        for client in cut {
+            let Link { since, connected } = self.links.remove(&client).expect("a linked client");
             self.good -= 1;
             if !database {
                 self.backends.give_back(self.now, connected);
             }
             self.emit(Event::SessionCut { client, idle: self.now.since(since) });
-            if client >= restarting {
+            if !restarting.contains(&client) {
                 self.end_poll(client, Outcome::Error);
             }
         }

@@ -148,6 +148,8 @@ impl Counts {
             Event::PollEnded { .. }
             | Event::Disturbed { .. }
             | Event::Restarted { .. }
+            | Event::Stopped { .. }
+            | Event::PoolResized { .. }
             | Event::Exited { .. }
             | Event::LoginBegan => {}
         }

@@ -60,7 +60,7 @@ impl Recorder {
     /// Ready to watch one unit of `scenario` under its policy number `policy`.
     pub fn new(scenario: &Scenario, policy: usize) -> Recorder {
         let opens = SimTime::ZERO + scenario.run.warm_up;
-        let most = scenario.pooler.most_backends();
+        let most = scenario.most_backends();
         let parts = &scenario.policies[policy].parts;
         let largest =
             parts.iter().rev().max_by_key(|part| part.share).expect("a policy has a part");
@@ -303,7 +303,13 @@ impl Observer for Recorder {
                     self.service.served(now, client);
                 }
             }
-            Event::Restarted { client, index } => self.drain.restarted(client, index),
+            Event::Restarted { client, index } | Event::Stopped { client, index } => {
+                self.drain.restarted(client, index);
+            }
+            Event::PoolResized { pool_size } => {
+                self.book_levels(now);
+                self.pool_size = pool_size;
+            }
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
             Event::DeadServed { .. }
@@ -355,14 +361,17 @@ impl PeakCount {
 struct DrainWatch {
     rule: DrainRule,
     bad: BadTimes,
-    triggers: Vec<Trigger>,
-    /// By client, the last trigger that restarted it (from 1) while its first poll since has not
+    /// The triggers, then the responses.
+    courses: Vec<Course>,
+    triggers: usize,
+    /// By client, the last disturbance that restarted it (from 1) while its first poll since has not
     /// ended.
     first_poll_of: Vec<u16>,
 }
 
+/// The course of a disturbance.
 #[derive(Debug)]
-struct Trigger {
+struct Course {
     at: SimTime,
     /// When it had run its course, as far as is known.
     over: SimTime,
@@ -372,15 +381,17 @@ struct Trigger {
 
 impl DrainWatch {
     fn new(scenario: &Scenario) -> DrainWatch {
-        let triggers = scenario.disturbances.iter().map(|disturbance| {
-            let over = disturbance.at + disturbance.action.over();
-            Trigger { at: disturbance.at, over, outstanding: 0 }
+        let clients = scenario.fleet.clients;
+        let courses = scenario.happenings().map(|happening| {
+            let over = happening.at + happening.action.over(clients);
+            Course { at: happening.at, over, outstanding: 0 }
         });
         DrainWatch {
             rule: scenario.drain,
             bad: BadTimes::new(scenario.drain.hold),
-            triggers: triggers.collect(),
-            first_poll_of: vec![0; scenario.fleet.clients as usize],
+            courses: courses.collect(),
+            triggers: scenario.disturbances.len(),
+            first_poll_of: vec![0; clients as usize],
         }
     }
 
@@ -397,33 +408,35 @@ impl DrainWatch {
     }
 
     fn restarted(&mut self, client: u32, index: usize) {
-        let trigger = &mut self.first_poll_of[client as usize];
-        if *trigger > 0 {
-            self.triggers[usize::from(*trigger) - 1].outstanding -= 1;
+        let number = &mut self.first_poll_of[client as usize];
+        if *number > 0 {
+            self.courses[usize::from(*number) - 1].outstanding -= 1;
         }
-        *trigger = index as u16 + 1;
-        self.triggers[index].outstanding += 1;
+        *number = index as u16 + 1;
+        self.courses[index].outstanding += 1;
     }
 
     #[inline]
     fn polled(&mut self, now: SimTime, client: u32) {
-        let trigger = std::mem::take(&mut self.first_poll_of[client as usize]);
-        if trigger > 0 {
-            let trigger = &mut self.triggers[usize::from(trigger) - 1];
-            trigger.outstanding -= 1;
-            trigger.over = trigger.over.max(now);
+        let number = std::mem::take(&mut self.first_poll_of[client as usize]);
+        if number > 0 {
+            let course = &mut self.courses[usize::from(number) - 1];
+            course.outstanding -= 1;
+            course.over = course.over.max(now);
         }
     }
 
-    fn finish(self, end: SimTime) -> Vec<Drain> {
-        let drains = self.triggers.iter().map(|trigger| {
-            if trigger.outstanding > 0 {
-                Drain { at: trigger.at, after: None }
-            } else {
-                self.bad.drain(trigger.at, trigger.over, end)
+    fn finish(mut self, end: SimTime) -> Vec<Drain> {
+        for course in &mut self.courses {
+            if course.outstanding > 0 {
+                course.over = SimTime::NEVER;
             }
-        });
-        drains.collect()
+        }
+        let (triggers, responses) = self.courses.split_at(self.triggers);
+        let responses = responses.iter().filter(|course| course.over > course.at);
+        let busy: Vec<_> = responses.map(|course| (course.at, course.over)).collect();
+        let drain = |trigger: &Course| self.bad.drain(trigger.at, trigger.over, end, &busy);
+        triggers.iter().map(drain).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //! in one place (`columns`): `> 30m`, never a number.
 
 mod columns;
+mod happenings;
 pub mod json;
 pub mod markdown;
 mod numbers;

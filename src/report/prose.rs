@@ -1,12 +1,11 @@
 //! A run in words: what was played, and what came of it.
 
 use super::columns::{drain_tone, trigger_to_end};
-use super::numbers::{count, percent, span};
+use super::numbers::{count, span};
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
 use crate::results::Results;
-use crate::scenario::{Action, Demand, Disturbance, Failure, Mode};
-use crate::units::Ratio;
+use crate::scenario::{Demand, Mode};
 
 /// The scenario's name and title.
 pub(super) fn title(results: &Results) -> String {
@@ -45,34 +44,6 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
         format!("{} warm-up", span(run.warm_up.as_secs_f64())),
     ];
     [system, played]
-}
-
-/// A disturbance, as in `at 2m all clients restart within 200 ms, and the database with them`.
-pub(super) fn disturbance(disturbance: &Disturbance) -> String {
-    let at = span(disturbance.at.as_secs_f64());
-    match disturbance.action {
-        Action::Restart { clients, over, database } => {
-            let who = match clients {
-                Ratio::ONE => "all clients restart".to_owned(),
-                share => format!("{} of the clients restart", percent(share.as_f64())),
-            };
-            let over = span(over.as_secs_f64());
-            let database = if database.is_some() { ", and the database with them" } else { "" };
-            format!("at {at} {who} within {over}{database}")
-        }
-        Action::Slow { factor, over } => {
-            let over = span(over.as_secs_f64());
-            format!("at {at} the database is {}× slower for {over}", count(factor))
-        }
-        Action::Outage { over, failure } => {
-            let over = span(over.as_secs_f64());
-            let what = match failure {
-                Failure::Hanging => "hangs",
-                Failure::Refusing { .. } => "refuses everybody",
-            };
-            format!("at {at} the database {what} for {over}")
-        }
-    }
 }
 
 /// What came of it, in a sentence or two.
@@ -163,7 +134,7 @@ fn steady_state(results: &Results) -> Vec<Piece> {
         let (alone, least) = ("Longest wait but for 1 in 100:", "Shortest wait but for 1 in 100:");
         text.best(alone, least, &best, |millis| span(millis / 1e3));
     }
-    let full = Some(results.loaded.scenario.pooler.most_backends());
+    let full = Some(results.loaded.scenario.most_backends());
     let filling = || policies.iter().filter(|policy| policy.occupancy.all.max() == full);
     match (filling().count(), policies.len()) {
         (0, _) => text.say("The pool is never full."),

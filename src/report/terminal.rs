@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::text::{Piece, Style, padded, truncated, wrap};
-use super::{columns, numbers, prose, spark, table};
+use super::{columns, happenings, numbers, prose, spark, table};
 use crate::metrics::{PolicySummary, Timeline};
 use crate::results::Results;
 use crate::units::SimTime;
@@ -28,8 +28,8 @@ fn head(results: &Results, style: &Style) -> String {
         out.push_str("  ");
         out.push_str(&wrap(&facts, " · ", style.width.saturating_sub(2), "  ", style.ink));
     }
-    for disturbance in &results.loaded.scenario.disturbances {
-        let words = words(&prose::disturbance(disturbance));
+    for line in happenings::lines(&results.loaded.scenario.disturbances) {
+        let words = words(&line);
         out.push_str("  ");
         out.push_str(&wrap(&words, " ", style.width.saturating_sub(2), "    ", style.ink));
     }

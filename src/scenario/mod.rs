@@ -13,6 +13,7 @@
 
 mod builtin;
 mod diagnostic;
+mod disturbance;
 mod empirical;
 mod lower;
 mod model;
@@ -25,10 +26,10 @@ use std::path::Path;
 
 pub use builtin::{Builtin, builtins};
 pub use diagnostic::{Place, Problem, ScenarioError};
+pub use disturbance::{Action, Disturbance, Failure, NamedPolicy, Waves};
 pub use model::{
-    Action, Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, Disturbance,
-    DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
-    Run, Scenario, longest_run,
+    Candidate, Contention, CountFrom, Database, DeadCost, DeadWaiters, Demand, DrainRule, Fleet,
+    Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve, Run, Scenario, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
 
