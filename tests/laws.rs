@@ -273,6 +273,7 @@ prop_compose! {
             database: Database { claims, contention, attempt_cost },
             disturbances,
             responses,
+            variants: Vec::new(),
             drain: DrainRule { wait: Span::from_millis(500), hold: Span::from_secs(5) },
             policies: vec![Candidate { name: "random".to_owned(), parts }],
         }

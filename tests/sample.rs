@@ -81,6 +81,7 @@ pub fn steady(policies: &[&str]) -> Results {
         },
         disturbances: Vec::new(),
         responses: Vec::new(),
+        variants: Vec::new(),
         drain: DrainRule::default(),
         policies: policies
             .iter()
@@ -111,6 +112,7 @@ fn summary(name: &str) -> PolicySummary {
     }
     PolicySummary {
         policy: name.to_owned(),
+        variant: None,
         replicates: vec![Metric::ALL.iter().map(|&metric| value(metric)).collect()],
         drains: Vec::new(),
         occupancy: Occupancy {

@@ -140,7 +140,9 @@ fn ramp(scenario: &Scenario, policy: &Policy) -> Option<String> {
     let restarts = |action: &Action| {
         matches!(action, Action::Restart { clients: Ratio::ONE, waves: Waves::One, .. })
     };
-    if !scenario.happenings().any(|happening| restarts(&happening.action)) {
+    let courses = scenario.courses();
+    let mut happenings = courses.iter().flat_map(Scenario::happenings);
+    if !happenings.any(|happening| restarts(&happening.action)) {
         return None;
     }
     let peak = theory::ramp_peak(scenario, policy)?;

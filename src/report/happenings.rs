@@ -1,12 +1,27 @@
 //! What happens to the system, in words.
 
 use super::numbers::{count, percent, span};
-use crate::scenario::{Action, Contention, Disturbance, Failure, Waves};
+use crate::scenario::{Action, Contention, Disturbance, Failure, Scenario, Variant, Waves};
 use crate::units::{Ratio, SimTime, Span};
 
 /// A line for each disturbance, as in `at 2m all clients restart within 200 ms, and the database with
-/// them`; one that recurs has one line.
-pub(super) fn lines(disturbances: &[Disturbance]) -> Vec<String> {
+/// them`, and one for each variant.
+pub(super) fn lines(scenario: &Scenario) -> Vec<String> {
+    let variants = &scenario.variants;
+    let own = variants.is_empty() || variants.iter().any(|variant| !variant.replace);
+    let own = if own { sentences(&scenario.disturbances) } else { Vec::new() };
+    let variants = variants.iter().map(|Variant { name, replace, disturbances }| {
+        match (disturbances.is_empty(), replace) {
+            (true, true) => format!("{name}: nothing happens"),
+            (true, false) => format!("{name}: nothing is done"),
+            _ => format!("{name}: {}", sentences(disturbances).join("; ")),
+        }
+    });
+    own.into_iter().chain(variants).collect()
+}
+
+/// A sentence for each disturbance; one that recurs has one sentence.
+fn sentences(disturbances: &[Disturbance]) -> Vec<String> {
     let mut kinds: Vec<(&Action, Vec<SimTime>)> = Vec::new();
     for Disturbance { at, action } in disturbances {
         match kinds.iter_mut().find(|(known, _)| *known == action) {

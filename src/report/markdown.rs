@@ -8,7 +8,7 @@ pub fn render(results: &Results) -> String {
     let mut out = format!("### {}\n\n", escaped(&prose::title(results)));
     let facts = prose::facts(results).concat();
     out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
-    let happenings = happenings::lines(&results.loaded.scenario.disturbances);
+    let happenings = happenings::lines(&results.loaded.scenario);
     for line in &happenings {
         out.push_str(&format!("- {}\n", escaped(line)));
     }

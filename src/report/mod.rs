@@ -10,6 +10,7 @@ pub mod json;
 pub mod markdown;
 mod numbers;
 mod prose;
+mod rows;
 mod spark;
 mod table;
 pub mod terminal;

@@ -88,6 +88,17 @@ pub enum Action {
     },
 }
 
+/// Another course of events for the same system, to be compared like policies.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Variant {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Whether its disturbances are played instead of the scenario's rather than after them.
+    pub replace: bool,
+    /// What happens in it, in order of time.
+    pub disturbances: Vec<Disturbance>,
+}
+
 /// A policy under its name in the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NamedPolicy {
@@ -218,6 +229,26 @@ impl Waves {
 }
 
 impl Scenario {
+    /// What is to be played under each policy: the scenario of each variant, or the scenario itself
+    /// where it has none. What a variant adds responds to the scenario's own disturbances, which come
+    /// first and so are the same in all.
+    pub fn courses(&self) -> Vec<Scenario> {
+        if self.variants.is_empty() {
+            return vec![self.clone()];
+        }
+        let course = |variant: &Variant| {
+            let mut course = Scenario { variants: Vec::new(), ..self.clone() };
+            let happenings = variant.disturbances.clone();
+            if variant.replace {
+                course.disturbances = happenings;
+            } else {
+                course.responses = happenings;
+            }
+            course
+        };
+        self.variants.iter().map(course).collect()
+    }
+
     /// The time of the first disturbance, from which drain and service are counted.
     pub fn first_trigger(&self) -> Option<SimTime> {
         self.disturbances.first().map(|disturbance| disturbance.at)

@@ -74,9 +74,9 @@ fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'stat
 }
 
 /// What takes a login to make good needs logins.
-pub(super) fn logins(
+pub(super) fn logins<'a>(
     pooler: &Pooler,
-    disturbances: &[Placed],
+    disturbances: impl Iterator<Item = &'a Placed>,
     root: &Node,
     problems: &mut Problems,
 ) {

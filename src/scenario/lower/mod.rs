@@ -5,6 +5,7 @@ mod demand;
 mod disturbance;
 mod policy;
 mod pooler;
+mod variant;
 
 use super::diagnostic::Problems;
 use super::model::{Contention, Database, DrainRule, Fleet, Initial, Run, Scenario};
@@ -38,6 +39,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let disturbances = fields.or("disturbance", Vec::new(), problems, |node, problems| {
         disturbance::disturbances(node, context, problems)
     });
+    let variants = fields.or("variant", Vec::new(), problems, |node, problems| {
+        variant::variants(node, disturbances.as_deref(), context, problems)
+    });
     fields.finish(problems);
     if let Some(disturbances) = &disturbances {
         contradictions(&disturbances.iter().collect::<Vec<_>>(), 0, problems);
@@ -48,8 +52,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     if let (Some(run), Some(fleet)) = (&run, &fleet) {
         check::length(run, fleet, root, problems);
     }
-    if let (Some(pooler), Some(disturbances)) = (&pooler, &disturbances) {
-        check::logins(pooler, disturbances, root, problems);
+    if let (Some(pooler), Some(own), Some(variants)) = (&pooler, &disturbances, &variants) {
+        let added = variants.iter().flat_map(|variant| &variant.disturbances);
+        check::logins(pooler, own.iter().chain(added), root, problems);
     }
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
         check::progress(fleet, policies, root, problems);
@@ -63,6 +68,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         database: database?,
         disturbances: disturbances?.into_iter().map(|placed| placed.disturbance).collect(),
         responses: Vec::new(),
+        variants: variants?.into_iter().map(variant::PlacedVariant::lowered).collect(),
         drain: drain?,
         policies: policies?,
     })

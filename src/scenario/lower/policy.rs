@@ -42,7 +42,7 @@ pub(super) fn policies(
     let read: Vec<_> = entries
         .iter()
         .map(|entry| {
-            let named = check_name(entry, problems);
+            let named = check_name("policy", entry, problems);
             let parts = if is_mix(entry) {
                 mix(entry, &plain, problems)
             } else {
@@ -104,11 +104,13 @@ fn mix(
     Some(parts)
 }
 
-fn check_name(entry: &Entry, problems: &mut Problems) -> bool {
+/// Whether what is named so, a policy or a variant, can be shown.
+pub(super) fn check_name(kind: &str, entry: &Entry, problems: &mut Problems) -> bool {
     let fine = !entry.key.trim().is_empty() && !entry.key.chars().any(char::is_control);
     if !fine {
         let help = "use letters, digits and hyphens";
-        problems.add("a policy needs a printable name", entry.place.clone(), help);
+        let message = format!("a {kind} needs a printable name");
+        problems.add(message, entry.place.clone(), help);
     }
     fine
 }
