@@ -5,6 +5,7 @@ mod cli;
 mod client_rules;
 mod connections;
 mod determinism;
+mod disturbances;
 mod incident;
 mod laws;
 mod layers;

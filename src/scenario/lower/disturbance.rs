@@ -225,7 +225,7 @@ fn restart(node: &Node, context: Context<'_>, problems: &mut Problems) -> Option
 /// Shares that add up to 1.
 fn cohorts(node: &Node, problems: &mut Problems) -> Option<Vec<Ratio>> {
     let shares = each(node, problems, share)?;
-    let sum: f64 = shares.iter().map(|share| share.as_f64()).sum();
+    let sum = shares.iter().fold(0.0, |sum, share| sum + share.as_f64());
     if (sum - 1.0).abs() > 1e-6 {
         let sum = (sum * 1e6).round() / 1e6;
         let message = format!("these cohorts do not cover the fleet: they add up to {sum}");
