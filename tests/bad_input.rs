@@ -426,6 +426,19 @@ fn policies_stand_once_and_extend_each_other_in_no_circle() {
 }
 
 #[test]
+fn a_policy_may_be_known_and_not_played_but_not_all_of_them() {
+    let quiet = |text: &str| text.replace("patience = \"2s\"", "patience = \"2s\"\nplayed = false");
+    let scenario = scenario::parse("mine", "mine.toml", &quiet(MAIN), &[]).unwrap().scenario;
+    let names: Vec<&str> = scenario.policies.iter().map(|policy| policy.name.as_str()).collect();
+    assert_eq!(names.len(), 6, "its heirs are played");
+    assert!(!names.contains(&"baseline"));
+    let end = MAIN.find("# Start-up spread and jittered").unwrap();
+    let shown = shown(&quiet(&MAIN[..end]), &[]);
+    assert!(shown.contains("no policy is played"), "{shown}");
+    assert!(shown.contains("leave `played = false` out"), "{shown}");
+}
+
+#[test]
 fn broken_toml_is_shown_where_it_breaks() {
     refused("[fleet]", "[fleet", "this is not TOML", "https://toml.io");
     refused("duration = \"32m\"", "duration = 32m", "this is not TOML", "in quotes");

@@ -226,7 +226,7 @@ sample: Everybody restarts
   11 543 clients · pool 368 · claim 170 ms exponential · max_client_conn 9 000
   6 replicates × 1 policy × 2 variants · seed 7 · 32m simulated · 2m warm-up
   at 2m all clients restart within 200 ms, and the database with them
-  nothing: nothing is done
+  nothing: nothing else happens
   pause: at 10m the pooler lets nobody in for 60 s
 
            peak     p99     peak                          time to    99 %

@@ -12,6 +12,7 @@ mod layers;
 mod outcomes;
 mod readme;
 mod real_pooler;
+mod recovery;
 mod report;
 mod results_folder;
 mod sample;

@@ -13,7 +13,7 @@ pub(super) fn lines(scenario: &Scenario) -> Vec<String> {
     let variants = variants.iter().map(|Variant { name, replace, disturbances }| {
         match (disturbances.is_empty(), replace) {
             (true, true) => format!("{name}: nothing happens"),
-            (true, false) => format!("{name}: nothing is done"),
+            (true, false) => format!("{name}: nothing else happens"),
             _ => format!("{name}: {}", sentences(disturbances).join("; ")),
         }
     });
@@ -61,9 +61,8 @@ fn what(action: &Action) -> String {
                     format!("{who} restart in batches of {size}, one every {every}{each}")
                 }
                 Waves::Cohorts { shares, every } => {
-                    let shares = shares.iter().map(|share| percent(share.as_f64()));
-                    let (shares, every) = (and(&shares.collect::<Vec<_>>()), long(every));
-                    format!("{who} restart in cohorts of {shares}, one every {every}{each}")
+                    let (cohorts, every) = (cohorts(shares), long(every));
+                    format!("{who} restart in {cohorts}, one every {every}{each}")
                 }
             };
             if let Some(to) = to {
@@ -111,6 +110,17 @@ fn who(clients: Ratio) -> String {
     match clients {
         Ratio::ONE => "all clients".to_owned(),
         share => format!("{} of the clients", percent(share.as_f64())),
+    }
+}
+
+/// `cohorts of 10 %, 40 % and 50 %` or `5 cohorts of 20 %`.
+fn cohorts(shares: &[Ratio]) -> String {
+    let shown: Vec<String> = shares.iter().map(|share| percent(share.as_f64())).collect();
+    match shares {
+        [first, others @ ..] if !others.is_empty() && others.iter().all(|share| share == first) => {
+            format!("{} cohorts of {}", shares.len(), shown[0])
+        }
+        _ => format!("cohorts of {}", and(&shown)),
     }
 }
 

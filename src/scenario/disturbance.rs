@@ -230,8 +230,8 @@ impl Waves {
 
 impl Scenario {
     /// What is to be played under each policy: the scenario of each variant, or the scenario itself
-    /// where it has none. What a variant adds responds to the scenario's own disturbances, which come
-    /// first and so are the same in all.
+    /// where it has none. What a variant adds to disturbances of the scenario's own responds to them;
+    /// these come first and so are the same in all.
     pub fn courses(&self) -> Vec<Scenario> {
         if self.variants.is_empty() {
             return vec![self.clone()];
@@ -239,7 +239,7 @@ impl Scenario {
         let course = |variant: &Variant| {
             let mut course = Scenario { variants: Vec::new(), ..self.clone() };
             let happenings = variant.disturbances.clone();
-            if variant.replace {
+            if variant.replace || self.disturbances.is_empty() {
                 course.disturbances = happenings;
             } else {
                 course.responses = happenings;

@@ -35,7 +35,8 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let policies = fields.required("policy", "[policy.NAME]", problems, |node, problems| {
         policy::policies(node, rules?, problems)
     });
-    let context = Context { run: run.as_ref(), policies: policies.as_deref() };
+    let context =
+        Context { run: run.as_ref(), policies: policies.as_ref().map(|all| &all.known[..]) };
     let disturbances = fields.or("disturbance", Vec::new(), problems, |node, problems| {
         disturbance::disturbances(node, context, problems)
     });
@@ -57,7 +58,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         check::logins(pooler, own.iter().chain(added), root, problems);
     }
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
-        check::progress(fleet, policies, root, problems);
+        check::progress(fleet, &policies.known, root, problems);
     }
     Some(Scenario {
         name: name.to_owned(),
@@ -70,7 +71,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         responses: Vec::new(),
         variants: variants?.into_iter().map(variant::PlacedVariant::lowered).collect(),
         drain: drain?,
-        policies: policies?,
+        policies: policies?.played,
     })
 }
 

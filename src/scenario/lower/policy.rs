@@ -3,7 +3,7 @@
 use super::super::diagnostic::{Problems, nearest};
 use super::super::model::{Candidate, Part};
 use super::super::reader::{
-    Choice, Fields, count, list, number, pair, positive_span, share, span, text,
+    Choice, Fields, boolean, count, list, number, pair, positive_span, share, span, text,
 };
 use super::super::tree::{Entry, Node, Value};
 use crate::policy::{
@@ -18,12 +18,20 @@ const MOST_PARTS: usize = 256;
 /// Draws of one delay share eight bits.
 const MOST_STAGES: usize = 100;
 
-/// All policies in the file's order; `rules` are those of `[loop]`.
+/// The policies of a scenario, in the file's order.
+pub(super) struct Policies {
+    /// All that have a name.
+    pub known: Vec<Candidate>,
+    /// Those that are to be played by themselves.
+    pub played: Vec<Candidate>,
+}
+
+/// All policies; `rules` are those of `[loop]`.
 pub(super) fn policies(
     node: &Node,
     rules: Option<LoopRules>,
     problems: &mut Problems,
-) -> Option<Vec<Candidate>> {
+) -> Option<Policies> {
     let Value::Table(entries) = &node.value else {
         Fields::of("[policy]", node, problems)?;
         return None;
@@ -43,16 +51,33 @@ pub(super) fn policies(
         .iter()
         .map(|entry| {
             let named = check_name("policy", entry, problems);
+            let played = is_played(entry, problems);
             let parts = if is_mix(entry) {
                 mix(entry, &plain, problems)
             } else {
                 let (_, policy) = plain.iter().find(|(name, _)| *name == entry.key)?;
                 policy.clone().map(|policy| vec![Part { share: Ratio::ONE, policy }])
             };
-            Some(Candidate { name: named.then(|| entry.key.clone())?, parts: parts? })
+            let candidate = Candidate { name: named.then(|| entry.key.clone())?, parts: parts? };
+            Some((candidate, played?))
         })
         .collect();
-    read.into_iter().collect()
+    let read: Vec<(Candidate, bool)> = read.into_iter().collect::<Option<_>>()?;
+    let played = read.iter().filter(|(_, played)| *played).map(|(candidate, _)| candidate.clone());
+    let played: Vec<Candidate> = played.collect();
+    if played.is_empty() {
+        let help = "leave `played = false` out of one of them";
+        problems.add("no policy is played", node.place.clone(), help);
+        return None;
+    }
+    Some(Policies { known: read.into_iter().map(|(candidate, _)| candidate).collect(), played })
+}
+
+/// Whether a policy is played by itself, and not only extended, mixed or switched to. Its heirs decide
+/// for themselves.
+fn is_played(entry: &Entry, problems: &mut Problems) -> Option<bool> {
+    let name = format!("[policy.{}]", entry.key);
+    Fields::of(name, &entry.node, problems)?.or("played", true, problems, boolean)
 }
 
 fn is_mix(entry: &Entry) -> bool {
@@ -70,6 +95,7 @@ fn mix(
 ) -> Option<Vec<Part>> {
     let mut fields = Fields::of(format!("[policy.{}]", entry.key), &entry.node, problems)?;
     let node = fields.get("mix")?;
+    fields.get("played");
     fields.finish(problems);
     let Value::Table(shares) = &node.value else {
         Fields::of("`mix`", node, problems)?;
@@ -127,6 +153,7 @@ fn policy(
         fields.inherit(inherited.entries());
     }
     fields.get("extends");
+    fields.get("played");
     let start_up = fields.or("start_up", StartUp::Constant(Span::ZERO), problems, start_up);
     let patience = fields.or("patience", None, problems, |node, problems| match &node.value {
         Value::Text(text) if text == "never" => Some(None),
