@@ -1,8 +1,8 @@
 //! The ordered list of units that a run consists of.
 //!
 //! A unit is one (policy, variant, replicate): one simulation, one thread, one record. The order is
-//! policy by policy, variant by variant, replicate by replicate; results are folded in it whatever the
-//! order in which units finish.
+//! policy by policy, variant by variant, replicate by replicate; results are folded in it whatever
+//! the order in which units finish.
 
 use crate::scenario::Scenario;
 

@@ -22,8 +22,8 @@ pub struct Progress {
     pub events: u64,
 }
 
-/// Plays every unit of `scenario`, each in the course of its variant, on `jobs` threads and folds the records in plan order; `progress` is
-/// called after each finished unit, from any thread.
+/// Plays every unit of `scenario`, each in the course of its variant, on `jobs` threads and folds
+/// the records in plan order; `progress` is called after each finished unit, from any thread.
 pub fn play(
     scenario: &Scenario,
     jobs: usize,

@@ -55,8 +55,8 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
     results
 }
 
-/// A run of each policy in these variants, in which something is done at 10 minutes: the name, and per
-/// replicate the time to drain.
+/// A run of each policy in these variants, in which something is done at 10 minutes: the name, and
+/// per replicate the time to drain.
 pub fn in_variants(policies: &[&str], variants: &[(&str, &[Option<u64>])]) -> Results {
     let cases: Vec<_> = policies
         .iter()

@@ -100,8 +100,8 @@ impl<'a> Backends<'a> {
         self.pool_size + reserve.map_or(0, |reserve| reserve.size)
     }
 
-    /// Makes the pool larger or smaller, and says whether it had another size. Idle backends beyond it
-    /// are closed, the least recently used first; busy ones when they are given back.
+    /// Makes the pool larger or smaller, and says whether it had another size. Idle backends beyond
+    /// it are closed, the least recently used first; busy ones when they are given back.
     pub fn resize(&mut self, pool_size: u32) -> bool {
         let resized = self.pool_size != pool_size;
         self.pool_size = pool_size;

@@ -304,8 +304,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// A client loses its connection and starts again, at its base interval; one that was told to stop
-    /// stays away.
+    /// A client loses its connection and starts again, at its base interval; one that was told to
+    /// stop stays away.
     fn restart(&mut self, client: u32, index: usize, over: Span, to: Option<&'a Policy>) {
         let Client { phase, admitted, attempt, .. } = self.clients[client as usize];
         let waited = self.now.since(admitted);

@@ -182,8 +182,8 @@ pub enum Event {
         /// The disturbance's index in the scenario.
         index: usize,
     },
-    /// A client that a disturbance told to stop has finished its poll, or was between two, and stays
-    /// away for a while.
+    /// A client that a disturbance told to stop has finished its poll, or was between two, and
+    /// stays away for a while.
     Stopped {
         /// Who.
         client: u32,

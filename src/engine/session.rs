@@ -46,8 +46,8 @@ impl<O: Observer> Simulation<'_, O> {
         self.emit(Event::Continued { client, idle: self.now.since(since) });
     }
 
-    /// Ends the sessions of `restarting` clients, whose backends are free again, or all of them with a
-    /// `database` that goes down.
+    /// Ends the sessions of `restarting` clients, whose backends are free again, or all of them
+    /// with a `database` that goes down.
     pub(super) fn cut_sessions(&mut self, restarting: Range<u32>, database: bool) {
         let hit = if database { 0..u32::MAX } else { restarting.clone() };
         let cut: Vec<u32> = self.links.range(hit).map(|(&client, _)| client).collect();

@@ -364,8 +364,8 @@ struct DrainWatch {
     /// The triggers, then the responses.
     courses: Vec<Course>,
     triggers: usize,
-    /// By client, the last disturbance that restarted it (from 1) while its first poll since has not
-    /// ended.
+    /// By client, the last disturbance that restarted it (from 1) while its first poll since has
+    /// not ended.
     first_poll_of: Vec<u16>,
 }
 

@@ -4,8 +4,8 @@ use super::numbers::{count, percent, span};
 use crate::scenario::{Action, Contention, Disturbance, Failure, Scenario, Variant, Waves};
 use crate::units::{Ratio, SimTime, Span};
 
-/// A line for each disturbance, as in `at 2m all clients restart within 200 ms, and the database with
-/// them`, and one for each variant.
+/// A line for each disturbance, as in `at 2m all clients restart within 200 ms, and the database
+/// with them`, and one for each variant.
 pub(super) fn lines(scenario: &Scenario) -> Vec<String> {
     let variants = &scenario.variants;
     let own = variants.is_empty() || variants.iter().any(|variant| !variant.replace);

@@ -86,7 +86,8 @@ fn means(policy: &PolicySummary, cells: usize) -> Vec<f64> {
         .collect()
 }
 
-/// A line that points at each of these times in order and says when it was, as far as there is room.
+/// A line that points at each of these times in order and says when it was, as far as there is
+/// room.
 fn marks(times: &[SimTime], timeline: &Timeline, label: usize, width: usize) -> String {
     let cells = width.saturating_sub(label).max(1).min(timeline.buckets.len());
     let mut line = String::new();

@@ -1,8 +1,8 @@
 //! The CSV files of a results folder, as bytes.
 //!
-//! Tidy: one observation a row, the unit last in a column's name. An empty field is a figure that does
-//! not exist, or a time that had not come by the end (*censored*): never a number in its place. Where the
-//! scenario has variants, a row is of one policy in one variant.
+//! Tidy: one observation a row, the unit last in a column's name. An empty field is a figure that
+//! does not exist, or a time that had not come by the end (*censored*): never a number in its
+//! place. Where the scenario has variants, a row is of one policy in one variant.
 
 use super::Results;
 use crate::metrics::{LatencyKind, Metric, PolicySummary, QUANTILES, Value};
@@ -215,7 +215,8 @@ fn names(summary: &PolicySummary) -> impl Iterator<Item = String> {
 struct Table(csv::Writer<Vec<u8>>);
 
 impl Table {
-    /// An empty table of these columns, and of `variant` after `policy` where the scenario has variants.
+    /// An empty table of these columns, and of `variant` after `policy` where the scenario has
+    /// variants.
     fn new<'a>(results: &Results, columns: impl IntoIterator<Item = &'a str>) -> Table {
         let variant = (!results.loaded.scenario.variants.is_empty()).then_some("variant");
         let with_variant =

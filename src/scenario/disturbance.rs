@@ -17,8 +17,8 @@ pub struct Disturbance {
     pub action: Action,
 }
 
-/// What a disturbance does. Where it concerns a share of the fleet, that is the clients of the lowest
-/// numbers, in which the parts of a mixed fleet have their shares.
+/// What a disturbance does. Where it concerns a share of the fleet, that is the clients of the
+/// lowest numbers, in which the parts of a mixed fleet have their shares.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -28,8 +28,9 @@ pub enum Action {
         clients: Ratio,
         /// The span over which they start again, uniformly, in each wave.
         over: Span,
-        /// Whether the database restarts too, with the first wave, and after how long it takes logins
-        /// again: the pooler forgets every place, running claims are dropped, backends are closed.
+        /// Whether the database restarts too, with the first wave, and after how long it takes
+        /// logins again: the pooler forgets every place, running claims are dropped, backends are
+        /// closed.
         database: Option<Span>,
         /// Whether they restart all at once.
         #[serde(skip_serializing_if = "Waves::are_one")]
@@ -54,7 +55,8 @@ pub enum Action {
     },
     /// Limits are changed.
     Change {
-        /// Backends from now on: of a smaller pool idle ones are closed, busy ones when they are free.
+        /// Backends from now on: of a smaller pool idle ones are closed, busy ones when they are
+        /// free.
         pool_size: Option<u32>,
         /// The client limit from now on; who is connected stays so.
         max_client_conn: Option<u32>,
@@ -68,8 +70,9 @@ pub enum Action {
         /// For how long.
         over: Span,
     },
-    /// Clients follow another policy without a restart: an attempt under way goes on, the next decision
-    /// is the new policy's. They keep the interval that they have reached, and their process's pool.
+    /// Clients follow another policy without a restart: an attempt under way goes on, the next
+    /// decision is the new policy's. They keep the interval that they have reached, and their
+    /// process's pool.
     Switch {
         /// Share of the fleet.
         clients: Ratio,
@@ -230,8 +233,8 @@ impl Waves {
 
 impl Scenario {
     /// What is to be played under each policy: the scenario of each variant, or the scenario itself
-    /// where it has none. What a variant adds to disturbances of the scenario's own responds to them;
-    /// these come first and so are the same in all.
+    /// where it has none. What a variant adds to disturbances of the scenario's own responds to
+    /// them; these come first and so are the same in all.
     pub fn courses(&self) -> Vec<Scenario> {
         if self.variants.is_empty() {
             return vec![self.clone()];

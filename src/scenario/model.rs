@@ -23,10 +23,11 @@ pub struct Scenario {
     pub database: Database,
     /// What happens to the system, in order of time: each is a trigger.
     pub disturbances: Vec<Disturbance>,
-    /// What is done about it in the course of one variant, in order of time: marks, but no triggers.
+    /// What is done about it in the course of one variant, in order of time: marks, but no
+    /// triggers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<Disturbance>,
-    /// Courses of events to be compared; none plays the disturbances as they are.
+    /// Courses of events to be compared; where there are any, only they are played.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
     /// When a fleet counts as drained.

@@ -128,8 +128,8 @@ fn disturbance(node: &Node, context: Context<'_>, problems: &mut Problems) -> Op
             Some(times.into_iter().map(placed).collect())
         }
         (None, _) => {
-            let help = "add `restart = { clients = 1.0 }`, `slow = { factor = 10, over = \"5s\" }`, or \
-                        one of outage, change, pause, switch and stop";
+            let help = "add `restart = { clients = 1.0 }`, `slow = { factor = 10, over = \"5s\" }`, \
+                        or one of outage, change, pause, switch and stop";
             problems.add("this disturbance does nothing", node.place.clone(), help);
             None
         }
@@ -209,8 +209,8 @@ fn restart(node: &Node, context: Context<'_>, problems: &mut Problems) -> Option
             return wrong("a restart goes in batches or in cohorts, not both", help);
         }
         (None, None, Some(_)) => {
-            let help = "add `batch = 20` or `cohorts = [0.1, 0.9]`; to restart again and again, write \
-                        `every` beside `at`";
+            let help = "add `batch = 20` or `cohorts = [0.1, 0.9]`; to restart again and again, \
+                        write `every` beside `at`";
             return wrong("a restart in one go has no `every`", help);
         }
         (_, _, None) => {

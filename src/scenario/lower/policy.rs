@@ -73,8 +73,8 @@ pub(super) fn policies(
     Some(Policies { known: read.into_iter().map(|(candidate, _)| candidate).collect(), played })
 }
 
-/// Whether a policy is played by itself, and not only extended, mixed or switched to. Its heirs decide
-/// for themselves.
+/// Whether a policy is played by itself, and not only extended, mixed or switched to. Its heirs
+/// decide for themselves.
 fn is_played(entry: &Entry, problems: &mut Problems) -> Option<bool> {
     let name = format!("[policy.{}]", entry.key);
     Fields::of(name, &entry.node, problems)?.or("played", true, problems, boolean)
