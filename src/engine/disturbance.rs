@@ -1,4 +1,8 @@
 //! What disturbances do to the system.
+//!
+//! What is done at once (a restart, a switch, a stop) happens when its turn comes, a restart in waves
+//! wave by wave. What lasts (slowness, outages, changed limits, a pause) is worked out anew from all
+//! that lasts whenever something begins or ends, so that nothing has to be undone.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
