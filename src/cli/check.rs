@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Console, Failure};
 use crate::policy::Policy;
 use crate::report::paragraph;
-use crate::scenario::{self, Action, Candidate, DeadWaiters, Mode, Part, Scenario};
+use crate::scenario::{self, Action, Candidate, DeadWaiters, Mode, Part, Scenario, Waves};
 use crate::theory;
 use crate::units::Ratio;
 
@@ -174,8 +174,12 @@ fn connections(scenario: &Scenario, part: &Part) -> u32 {
 }
 
 fn ramp(scenario: &Scenario, policy: &Policy) -> Option<String> {
-    let restarts = |action| matches!(action, Action::Restart { clients: Ratio::ONE, .. });
-    if !scenario.disturbances.iter().any(|disturbance| restarts(disturbance.action)) {
+    let restarts = |action: &Action| {
+        matches!(action, Action::Restart { clients: Ratio::ONE, waves: Waves::One, .. })
+    };
+    let courses = scenario.courses();
+    let mut happenings = courses.iter().flat_map(Scenario::happenings);
+    if !happenings.any(|happening| restarts(&happening.action)) {
         return None;
     }
     let peak = theory::ramp_peak(scenario, policy)?;

@@ -10,7 +10,7 @@ use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
 use super::work::{Item, Works};
-use crate::policy::{Handling, Outcome, Policy};
+use crate::policy::{ClientPool, Handling, Outcome, Policy};
 use crate::random::{Moment, Purpose, Site, World};
 use crate::scenario::{Background, Demand};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
@@ -169,6 +169,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 &self.requests.as_ref().expect("there are requests").handling.server
             }
             Guest::Worker { client, .. } => self.parts.policy(client),
+        }
+    }
+
+    /// The pool of the process that a client or a worker belongs to.
+    #[inline]
+    pub(super) fn client_pool(&self, client: u32) -> Option<ClientPool> {
+        if !self.is_guest(client) {
+            return self.parts.client_pool(client);
+        }
+        match self.guests.guest(client) {
+            Guest::Request(_) => None,
+            Guest::Worker { client, .. } => self.parts.client_pool(client),
         }
     }
 

@@ -7,7 +7,7 @@ use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
 use super::client_pool::ClientPools;
 use super::connections::Connection;
 use super::database::{Database, Work};
-use super::disturbance::Moments;
+use super::disturbance::{Moments, Stop};
 use super::fleet::Parts;
 use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
@@ -44,6 +44,8 @@ pub(super) struct Simulation<'a, O> {
     pub(super) database: Database<'a>,
     /// Places of clients that were killed, where that costs something else than their leaving would.
     pub(super) killed: BTreeSet<(u32, AttemptId)>,
+    /// Clients that were told to stop.
+    pub(super) stopped: BTreeMap<u32, Stop>,
     /// Sessions between two claims, by client.
     pub(super) links: BTreeMap<u32, Link>,
     /// Backends at work for nobody.
@@ -80,7 +82,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
-        let keeps = parts.sizes().any(|(policy, _)| policy.connection.is_some());
+        let others = scenario.happenings().filter_map(|happening| happening.action.to());
+        let mut policies =
+            parts.sizes().map(|(policy, _)| policy).chain(others.map(|to| &to.policy));
+        let keeps = policies.any(|policy| policy.connection.is_some());
+        drop(policies);
         let keeping = if keeps { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
             scenario,
@@ -98,8 +104,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
             backends: Backends::new(pooler, warm, layout),
-            database: Database::new(&scenario.database, pooler.most_backends(), layout),
+            database: Database::new(&scenario.database, scenario.most_backends(), layout),
             killed: BTreeSet::new(),
+            stopped: BTreeMap::new(),
             links: BTreeMap::new(),
             wasted: 0,
             good: 0,
@@ -260,8 +267,21 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.clients[client as usize].attempt.attempt = failed;
                 self.depart(client, check.delay);
             }
-            _ => self.exit(client),
+            Some(_) => self.exit(client),
+            // It follows another policy since, which has no such check.
+            None => self.pass_boot_check(client),
         }
+    }
+
+    /// A started client goes on to its first poll.
+    fn pass_boot_check(&mut self, client: u32) {
+        if self.stays_away(client) {
+            return;
+        }
+        let state = &mut self.clients[client as usize];
+        state.attempt = state.attempt.next_poll();
+        let wait = self.start_up(client);
+        self.begin_poll(client, wait);
     }
 
     /// A client exits, and its supervisor starts it again.
@@ -269,12 +289,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let supervisor = self.policy(client).supervisor.expect("who exits has a supervisor");
         self.emit(Event::Exited { client });
         if self.works.is_some() {
-            self.cut_claims(&(client..client + 1), false);
-            self.cut_sessions(&(client..client + 1), false);
-            self.drop_work(&(client..client + 1));
+            self.cut_claims(client..client + 1, false);
+            self.cut_sessions(client..client + 1, false);
+            self.drop_work(client..client + 1);
             self.bury_tombstones();
             // Backends that this has set free are given out when what is going on is over.
             self.pool_wake = self.layout.key(self.now, Class::Login, 0);
+        }
+        if self.stays_away(client) {
+            return;
         }
         let state = &mut self.clients[client as usize];
         // Counted from the other end than the restarts by disturbances.
@@ -295,10 +318,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let moment = Moment { poll: state.attempt.poll, ..Moment::default() };
         let site = self.world.site(Purpose::PollJitter, client, moment);
         let (sleep, step) = policy.rules.turn(outcome, state.step, &policy.poll, site);
+        state.failures = match outcome {
+            Outcome::Error => state.failures.saturating_add(1),
+            Outcome::Claimed | Outcome::Empty => 0,
+        };
+        let failures = state.failures;
+        self.emit(Event::PollEnded { client, began, outcome });
+        if !self.stopped.is_empty() && self.stays_away(client) {
+            return;
+        }
         if outcome == Outcome::Error {
-            state.failures = state.failures.saturating_add(1);
-            let failures = state.failures;
-            self.emit(Event::PollEnded { client, began, outcome });
             if policy.supervisor.is_some_and(|supervisor| u32::from(failures) >= supervisor.after) {
                 return self.exit(client);
             }
@@ -309,9 +338,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 state.attempt = state.attempt.next_poll();
                 return self.begin_poll(client, hot.pause);
             }
-        } else {
-            state.failures = 0;
-            self.emit(Event::PollEnded { client, began, outcome });
         }
         let state = &mut self.clients[client as usize];
         state.step = step;
@@ -406,7 +432,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Sends a client's next attempt off after `wait`, with a connection of its process if it needs one.
     #[inline]
     fn depart(&mut self, client: u32, wait: Span) {
-        match self.policy(client).client_pool {
+        match self.client_pool(client) {
             None => self.set_out(client, wait),
             Some(_) => self.ask_after(client, wait),
         }
@@ -444,9 +470,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn advance_transaction(&mut self, client: u32) {
         let state = &mut self.clients[client as usize];
         if state.attempt.transaction == BOOT_CHECK {
-            state.attempt = state.attempt.next_poll();
-            let wait = self.start_up(client);
-            return self.begin_poll(client, wait);
+            return self.pass_boot_check(client);
         }
         if self.has_more_transactions(client) {
             let state = &mut self.clients[client as usize];

@@ -68,7 +68,7 @@ impl Recorder {
     /// Ready to watch one unit of `scenario` under its policy number `policy`.
     pub fn new(scenario: &Scenario, policy: usize) -> Recorder {
         let opens = SimTime::ZERO + scenario.run.warm_up;
-        let most = scenario.pooler.most_backends();
+        let most = scenario.most_backends();
         let parts = &scenario.policies[policy].parts;
         let largest =
             parts.iter().rev().max_by_key(|part| part.share).expect("a policy has a part");
@@ -405,7 +405,12 @@ impl Observer for Recorder {
                 self.drain.restarted(client, index);
                 self.service.restarted(now, client);
             }
+            Event::Stopped { client, index } => self.drain.restarted(client, index),
             Event::Left { client } => self.service.left(now, client),
+            Event::PoolResized { pool_size } => {
+                self.book_levels(now);
+                self.pool_size = pool_size;
+            }
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
             Event::ConnectionKept { .. }
@@ -462,7 +467,9 @@ impl PeakCount {
 struct DrainWatch {
     rule: DrainRule,
     bad: BadTimes,
-    triggers: Vec<Trigger>,
+    /// The triggers, then the responses.
+    courses: Vec<Course>,
+    triggers: usize,
     /// When the measured window and the first trigger are: the backlog in between says what is usual.
     calm: (SimTime, SimTime),
     /// The most items waiting then.
@@ -474,8 +481,9 @@ struct DrainWatch {
     first_poll_of: Vec<u16>,
 }
 
+/// The course of a disturbance.
 #[derive(Debug)]
-struct Trigger {
+struct Course {
     at: SimTime,
     /// When it had run its course, as far as is known.
     over: SimTime,
@@ -485,9 +493,10 @@ struct Trigger {
 
 impl DrainWatch {
     fn new(scenario: &Scenario) -> DrainWatch {
-        let triggers = scenario.disturbances.iter().map(|disturbance| {
-            let over = disturbance.at + disturbance.action.over();
-            Trigger { at: disturbance.at, over, outstanding: 0 }
+        let clients = scenario.fleet.clients;
+        let courses = scenario.happenings().map(|happening| {
+            let over = happening.at + happening.action.over(clients);
+            Course { at: happening.at, over, outstanding: 0 }
         });
         DrainWatch {
             rule: scenario.drain,
@@ -498,8 +507,9 @@ impl DrainWatch {
             ),
             calm_most: 0,
             over_since: None,
-            triggers: triggers.collect(),
-            first_poll_of: vec![0; scenario.fleet.clients as usize],
+            courses: courses.collect(),
+            triggers: scenario.disturbances.len(),
+            first_poll_of: vec![0; clients as usize],
         }
     }
 
@@ -538,21 +548,21 @@ impl DrainWatch {
     }
 
     fn restarted(&mut self, client: u32, index: usize) {
-        let trigger = &mut self.first_poll_of[client as usize];
-        if *trigger > 0 {
-            self.triggers[usize::from(*trigger) - 1].outstanding -= 1;
+        let number = &mut self.first_poll_of[client as usize];
+        if *number > 0 {
+            self.courses[usize::from(*number) - 1].outstanding -= 1;
         }
-        *trigger = index as u16 + 1;
-        self.triggers[index].outstanding += 1;
+        *number = index as u16 + 1;
+        self.courses[index].outstanding += 1;
     }
 
     #[inline]
     fn polled(&mut self, now: SimTime, client: u32) {
-        let trigger = std::mem::take(&mut self.first_poll_of[client as usize]);
-        if trigger > 0 {
-            let trigger = &mut self.triggers[usize::from(trigger) - 1];
-            trigger.outstanding -= 1;
-            trigger.over = trigger.over.max(now);
+        let number = std::mem::take(&mut self.first_poll_of[client as usize]);
+        if number > 0 {
+            let course = &mut self.courses[usize::from(number) - 1];
+            course.outstanding -= 1;
+            course.over = course.over.max(now);
         }
     }
 
@@ -560,14 +570,16 @@ impl DrainWatch {
         if let Some(since) = self.over_since {
             self.bad.book(since, end);
         }
-        let drains = self.triggers.iter().map(|trigger| {
-            if trigger.outstanding > 0 {
-                Drain { at: trigger.at, after: None }
-            } else {
-                self.bad.drain(trigger.at, trigger.over, end)
+        for course in &mut self.courses {
+            if course.outstanding > 0 {
+                course.over = SimTime::NEVER;
             }
-        });
-        drains.collect()
+        }
+        let (triggers, responses) = self.courses.split_at(self.triggers);
+        let responses = responses.iter().filter(|course| course.over > course.at);
+        let busy: Vec<_> = responses.map(|course| (course.at, course.over)).collect();
+        let drain = |trigger: &Course| self.bad.drain(trigger.at, trigger.over, end, &busy);
+        triggers.iter().map(drain).collect()
     }
 }
 

@@ -5,10 +5,12 @@
 //! in one place (`columns`): `> 30m`, never a number.
 
 mod columns;
+mod happenings;
 pub mod json;
 pub mod markdown;
 mod numbers;
 mod prose;
+mod rows;
 mod spark;
 mod table;
 pub mod terminal;
