@@ -1,6 +1,6 @@
 //! Items of work: nothing is lost, and each step takes the time that it says.
 
-use crate::watch::{assert_near, estimate, events, play, written};
+use crate::watch::{assert_near, estimate, events, play, shipped, written};
 use herdsim::engine::observer::Event;
 use herdsim::metrics::Metric;
 use herdsim::scenario::Scenario;
@@ -193,4 +193,25 @@ fn the_fleet_has_not_drained_while_more_waits_than_is_usual() {
     // five minutes takes as long to go.
     let worked = text("[work]\narrivals = '10/s'\nprocessing = '1s'");
     assert!(empty < 320.0 && (500.0..800.0).contains(&worked), "{empty} s, {worked} s");
+}
+
+/// What could not be claimed during the saturation is done afterwards; a wider spread costs pickup delay; and
+/// where the fleet is locked in the backlog only grows.
+#[test]
+fn items_survive_the_outage_of_the_incident() {
+    let summaries = play(&shipped("items-survive", &["run.replicates=2"]));
+    let figure = |name: &str, metric| {
+        let summary = summaries.iter().find(|summary| summary.policy == name);
+        estimate(summary.expect("a policy of the scenario"), metric)
+    };
+    for name in ["no-spread", "spread-30s", "spread-120s"] {
+        assert_eq!(figure(name, Metric::DrainedShare), 1.0, "{name}");
+        assert!(figure(name, Metric::BacklogMax) > 1_000.0, "{name}");
+        // At rest ten a second wait for about twenty seconds.
+        assert!(figure(name, Metric::ItemsOpen) < 300.0, "{name}");
+    }
+    let delay = |name| figure(name, Metric::PickupMean);
+    assert!(delay("no-spread") < delay("spread-30s") && delay("spread-30s") < delay("spread-120s"));
+    assert_eq!(figure("retry", Metric::DrainedShare), 0.0);
+    assert_eq!(figure("retry", Metric::ItemsOpen), figure("retry", Metric::BacklogMax));
 }
