@@ -71,6 +71,22 @@ fn after_its_processing_an_item_may_need_the_pool_again() {
     assert_eq!(acquisitions, estimate(&summary, Metric::Polls) + 2.0);
 }
 
+/// The database refuses everybody from 11.3 to 16 s: a worker gives its item back, or knocks each 100 ms.
+#[test]
+fn a_worker_in_a_hot_loop_keeps_its_item_and_knocks_until_it_is_let_in() {
+    let outage = "[[disturbance]]\nat = '11300ms'\noutage = { over = '4700ms', failure = { refusing = \
+                  '0s' } }";
+    let work = "processing = '2s'\ntransactions = ['500ms']";
+    let mut scenario = traced(&[5.0], work, outage);
+    assert_eq!(course(&scenario)[..3], [(5_000, 'a'), (10_200, 't'), (12_200, 'r')]);
+    let policy = &mut scenario.policies[0].parts[0].policy;
+    let pause = herdsim::units::Span::from_millis(100);
+    policy.hot_loop = Some(herdsim::policy::HotLoop { clients: 1, pause });
+    assert_eq!(course(&scenario), [(5_000, 'a'), (10_200, 't'), (16_500, 'd')]);
+    let summary = play(&scenario).remove(0);
+    assert_eq!(estimate(&summary, Metric::Refused), 38.0);
+}
+
 #[test]
 fn the_item_of_a_client_that_dies_is_reclaimed_and_done_by_another_start() {
     let restart = "[[disturbance]]\nat = '10500ms'\nrestart = {}";

@@ -225,10 +225,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let good = outcome != Outcome::Error;
         match self.guests.guest(client) {
             Guest::Request(_) => self.end_request(client, good),
-            Guest::Worker { client: owner, item } => {
-                self.leave(client);
-                self.end_item(owner, item, good);
-            }
+            Guest::Worker { client: owner, item } => match self.hot_pause(client) {
+                Some(pause) if !good => {
+                    let state = &mut self.clients[client as usize];
+                    state.attempt = state.attempt.next_poll();
+                    self.begin_poll(client, pause);
+                }
+                _ => {
+                    self.leave(client);
+                    self.end_item(owner, item, good);
+                }
+            },
         }
     }
 

@@ -284,6 +284,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.begin_poll(client, wait);
     }
 
+    /// After how long a client, or its worker, knocks again when it has failed, if it is one that does so at
+    /// once.
+    pub(super) fn hot_pause(&self, client: u32) -> Option<Span> {
+        let hot = self.policy(client).hot_loop?;
+        (self.parts.rank(self.guests.owner(client)) < hot.clients).then_some(hot.pause)
+    }
+
     /// A client exits, and its supervisor starts it again.
     fn exit(&mut self, client: u32) {
         let supervisor = self.policy(client).supervisor.expect("who exits has a supervisor");
@@ -331,12 +338,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
             if policy.supervisor.is_some_and(|supervisor| u32::from(failures) >= supervisor.after) {
                 return self.exit(client);
             }
-            if let Some(hot) = policy.hot_loop
-                && self.parts.rank(client) < hot.clients
+            // Where there is work, it is the workers that knock so.
+            if self.works.is_none()
+                && let Some(pause) = self.hot_pause(client)
             {
                 let state = &mut self.clients[client as usize];
                 state.attempt = state.attempt.next_poll();
-                return self.begin_poll(client, hot.pause);
+                return self.begin_poll(client, pause);
             }
         }
         let state = &mut self.clients[client as usize];
