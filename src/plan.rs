@@ -1,7 +1,8 @@
 //! The ordered list of units that a run consists of.
 //!
-//! A unit is one (policy, replicate): one simulation, one thread, one record. The order is policy by
-//! policy, replicate by replicate; results are folded in it whatever the order in which units finish.
+//! A unit is one (policy, variant, replicate): one simulation, one thread, one record. The order is
+//! policy by policy, variant by variant, replicate by replicate; results are folded in it whatever
+//! the order in which units finish.
 
 use crate::scenario::Scenario;
 
@@ -10,15 +11,20 @@ use crate::scenario::Scenario;
 pub struct Unit {
     /// Index of the policy in the scenario.
     pub policy: usize,
+    /// Index of the variant in the scenario; 0 where it has none.
+    pub variant: usize,
     /// The replicate, from 0: which random world.
     pub replicate: u32,
 }
 
 /// All units of `scenario`, in plan order.
 pub fn units(scenario: &Scenario) -> Vec<Unit> {
-    (0..scenario.policies.len())
-        .flat_map(|policy| {
-            (0..scenario.run.replicates).map(move |replicate| Unit { policy, replicate })
+    let variants = scenario.variants.len().max(1);
+    let pairs = (0..scenario.policies.len())
+        .flat_map(|policy| (0..variants).map(move |variant| (policy, variant)));
+    pairs
+        .flat_map(|(policy, variant)| {
+            (0..scenario.run.replicates).map(move |replicate| Unit { policy, variant, replicate })
         })
         .collect()
 }

@@ -22,14 +22,14 @@ pub struct Progress {
     pub events: u64,
 }
 
-/// Plays every unit of `scenario` on `jobs` threads and folds the records in plan order; `progress` is
-/// called after each finished unit, from any thread.
+/// Plays every unit of `scenario`, each in the course of its variant, on `jobs` threads and folds
+/// the records in plan order; `progress` is called after each finished unit, from any thread.
 pub fn play(
     scenario: &Scenario,
     jobs: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<PolicySummary> {
-    let units = plan::units(scenario);
+    let (units, courses) = (plan::units(scenario), scenario.courses());
     let fold = Mutex::new(Fold::default());
     let next = AtomicUsize::new(0);
     // Each thread takes the next unit of the plan, so that few finished ones wait for an earlier one.
@@ -37,7 +37,7 @@ pub fn play(
         while let index = next.fetch_add(1, Ordering::Relaxed)
             && let Some(&unit) = units.get(index)
         {
-            let record = play_unit(scenario, unit);
+            let record = play_unit(&courses[unit.variant], unit);
             let mut fold = fold.lock().expect("no unit panics while it folds");
             fold.take(scenario, &units, index, record);
             progress(fold.progress);
@@ -53,21 +53,21 @@ pub fn play(
     fold.into_inner().expect("no unit panics while it folds").summaries
 }
 
-/// Plays one unit.
-pub fn play_unit(scenario: &Scenario, unit: Unit) -> UnitRecord {
-    let mut recorder = Recorder::new(scenario, unit.policy);
-    let end = engine::play(scenario, unit.policy, unit.replicate, &mut recorder);
+/// Plays one unit, `course` being that of its variant.
+pub fn play_unit(course: &Scenario, unit: Unit) -> UnitRecord {
+    let mut recorder = Recorder::new(course, unit.policy);
+    let end = engine::play(course, unit.policy, unit.replicate, &mut recorder);
     recorder.finish(&end)
 }
 
-/// Plays one unit and writes every event of it to `writer`.
+/// Plays one unit, `course` being that of its variant, and writes every event of it to `writer`.
 ///
 /// # Errors
 ///
 /// If writing fails.
-pub fn trace(scenario: &Scenario, unit: Unit, writer: impl io::Write) -> io::Result<()> {
+pub fn trace(course: &Scenario, unit: Unit, writer: impl io::Write) -> io::Result<()> {
     let mut trace = Trace::new(writer);
-    engine::play(scenario, unit.policy, unit.replicate, &mut trace);
+    engine::play(course, unit.policy, unit.replicate, &mut trace);
     trace.finish()
 }
 
@@ -88,12 +88,13 @@ impl Fold {
         self.progress.events += record.events;
         self.early.insert(index, record);
         while let Some(record) = self.early.remove(&self.folded) {
-            let policy = units[self.folded].policy;
-            match self.summaries.get_mut(policy) {
-                Some(summary) => summary.add(&record),
-                None => {
-                    let name = &scenario.policies[policy].name;
-                    self.summaries.push(PolicySummary::new(name, record));
+            let Unit { policy, variant, replicate } = units[self.folded];
+            match self.summaries.last_mut() {
+                Some(summary) if replicate > 0 => summary.add(&record),
+                _ => {
+                    let policy = &scenario.policies[policy].name;
+                    let variant = scenario.variants.get(variant).map(|variant| &variant.name);
+                    self.summaries.push(PolicySummary::new(policy, variant.cloned(), record));
                 }
             }
             self.folded += 1;

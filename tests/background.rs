@@ -1,6 +1,6 @@
 //! Traffic that comes whether it is answered or not.
 
-use crate::watch::{assert_near, estimate, events, play, written};
+use crate::watch::{assert_near, estimate, events, play, shipped, written};
 use herdsim::engine::observer::Event;
 use herdsim::metrics::Metric;
 use herdsim::scenario::Scenario;
@@ -164,4 +164,30 @@ fn beyond_its_room_a_request_is_turned_away() {
     // Five of 100 ms: 50 a second of 100.
     assert_near(estimate(&summary, Metric::RequestsServed), 0.5, 0.01);
     assert!(estimate(&summary, Metric::ClientsMax) <= 21.0);
+}
+
+/// Where dead waiters are kept, whoever asks again keeps the outage, and two layers ask the most.
+#[test]
+fn a_burst_ends_only_where_nobody_asks_again() {
+    let summaries = play(&shipped("api-burst", &["run.replicates=1"]));
+    let mut amplifications = Vec::new();
+    for summary in &summaries {
+        let drains = summary.policy == "nobody-retries";
+        assert_eq!(
+            estimate(summary, Metric::DrainedShare),
+            f64::from(drains),
+            "{}",
+            summary.policy
+        );
+        amplifications
+            .push((summary.policy.as_str(), estimate(summary, Metric::RequestAmplification)));
+    }
+    amplifications.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let order: Vec<&str> = amplifications.iter().map(|(policy, _)| *policy).collect();
+    let expected =
+        ["both-retry", "server-retries", "client-retries", "one-retry", "nobody-retries"];
+    assert_eq!(order, expected);
+    let harmless =
+        play(&shipped("api-burst", &["run.replicates=1", "disturbance.0.burst.factor=4"]));
+    assert!(harmless.iter().all(|summary| estimate(summary, Metric::Refused) == 0.0));
 }

@@ -236,6 +236,169 @@ fn contradictions_of_pooler_database_and_disturbances_are_refused() {
 }
 
 #[test]
+fn waves_of_a_restart_are_complete_and_cover_the_fleet() {
+    let restart = "restart = { clients = 1.0, over = \"200ms\", database = true }";
+    let wrong = |keys: &str, message, remedy| {
+        refused(restart, &format!("restart = {{ {keys} }}"), message, remedy);
+    };
+    let cohorts = "cohorts = [0.1, 0.4], every = \"1m\"";
+    wrong(cohorts, "do not cover the fleet: they add up to 0.5", "that add up to 1");
+    wrong("cohorts = [], every = \"1m\"", "add up to 0", "that add up to 1");
+    wrong("cohorts = [0.1, 0.9]", "needs their distance", "every = \"5m\"");
+    wrong("batch = 20", "needs their distance", "every = \"5m\"");
+    wrong("batch = 0, every = \"5m\"", "0 is too small", "from 1 to");
+    wrong("every = \"5m\"", "in one go has no `every`", "`every` beside `at`");
+    let both = "batch = 20, cohorts = [1.0], every = \"5m\"";
+    wrong(both, "in batches or in cohorts", "keep `batch` or `cohorts`");
+    let share = "clients = 0.5, cohorts = [1.0], every = \"5m\"";
+    wrong(share, "say already which clients", "leave `clients` out");
+    wrong("to = \"jitered\"", "no policy `jitered` to follow", "did you mean `jittered`?");
+    let mixed = MAIN.replace(restart, "restart = { to = \"mixed\" }")
+        + "[policy.mixed]\nmix = { no-retry = 0.5, baseline = 0.5 }";
+    let shown = shown(&mixed, &[]);
+    assert!(shown.contains("`mixed` is a mixed fleet"), "{shown}");
+    assert!(shown.contains("name one of its parts"), "{shown}");
+}
+
+#[test]
+fn a_disturbance_says_all_that_it_needs() {
+    let restart = "restart = { clients = 1.0, over = \"200ms\", database = true }";
+    let wrong = |action: &str, message, remedy| refused(restart, action, message, remedy);
+    wrong("switch = {}", "`switch` lacks `to`", "to = \"POLICY\"");
+    wrong("switch = { to = \"nobody\" }", "no policy `nobody`", "policies to follow are");
+    wrong("change = {}", "changes nothing", "pool_size = 500");
+    wrong("change = { over = \"5m\" }", "changes nothing", "max_client_conn = 2_000");
+    wrong("change = { pool_size = 0 }", "0 is too small", "from 1 to");
+    wrong("change = { contention = { core = 5 } }", "`core` is no choice", "`cores`");
+    wrong("pause = {}", "`pause` lacks `over`", "over = \"1m\"");
+    wrong("stop = { clients = 0.9 }", "`stop` lacks `over`", "over = \"10m\"");
+    wrong("stop = { over = \"0s\" }", "longer than zero", "write the time");
+    let recurs = |every: &str| format!("{restart}\nevery = \"{every}\"");
+    wrong(&recurs("0s"), "longer than zero", "write the time");
+    wrong(&recurs("1s"), "recurs 1800 times", "at most 1000 are played: write 1s 800ms or more");
+    let often = format!("{restart}\nevery = \"2s\"\n[[disturbance]]\nat = \"3m\"");
+    let often = format!("{often}\nevery = \"5s\"\nslow = {{ factor = 2, over = \"1s\" }}");
+    wrong(&often, "1248 disturbances are too many", "let them recur less often");
+}
+
+#[test]
+fn contradictory_disturbances_are_refused_by_their_times() {
+    let restart = "restart = { clients = 1.0, over = \"200ms\", database = true }";
+    let pair = |first: &str, at: &str, second: &str| {
+        MAIN.replace(restart, &format!("{first}\n[[disturbance]]\nat = \"{at}\"\n{second}"))
+    };
+    let change = |keys: &str| format!("change = {{ {keys} }}");
+    let outage = |failure: &str| format!("outage = {{ over = \"5m\", failure = {failure} }}");
+    let stop = "stop = { over = \"5m\", back_over = \"2m\" }";
+    let switch = |to: &str| format!("switch = {{ to = \"{to}\" }}");
+    let smaller = change("pool_size = 5, over = \"5m\"");
+    for (first, at, second, what) in [
+        (&smaller, "6m", change("pool_size = 9"), "both set `pool_size`"),
+        (&change("pool_size = 5"), "2m", change("pool_size = 9"), "both set `pool_size`"),
+        (
+            &change("max_client_conn = 5, over = \"5m\""),
+            "3m",
+            change("pool_size = 9, max_client_conn = 9, over = \"1s\""),
+            "both set `max_client_conn`",
+        ),
+        (
+            &change("contention = \"none\", over = \"5m\""),
+            "3m",
+            change("contention = { cores = 9 }"),
+            "both set `contention`",
+        ),
+        (&outage("\"hanging\""), "3m", outage("{ refusing = \"1s\" }"), "differ in their failure"),
+        (&stop.to_owned(), "8m", stop.to_owned(), "told to stop twice"),
+        (&switch("jittered"), "2m", switch("no-retry"), "follow different policies"),
+    ] {
+        let shown = shown(&pair(first, at, &second), &[]);
+        let message = format!("the disturbances at 2m and at {at} contradict: ");
+        for part in [&message, what, "-->", "help: let one begin when the other is over"] {
+            assert!(shown.contains(part), "no {part:?} in:\n{shown}");
+        }
+    }
+    // One after the other, for good after for good, or of different things: all is well.
+    for (first, at, second) in [
+        (&smaller, "7m", change("pool_size = 9")),
+        (&change("pool_size = 5"), "3m", change("pool_size = 9")),
+        (&change("pool_size = 5"), "3m", change("pool_size = 9, over = \"1m\"")),
+        (&smaller, "3m", change("max_client_conn = 9")),
+        (&outage("\"hanging\""), "3m", outage("\"hanging\"")),
+        (&stop.to_owned(), "9m", stop.to_owned()),
+        (&stop.to_owned(), "3m", restart.to_owned()),
+        (&switch("jittered"), "3m", switch("no-retry")),
+    ] {
+        read(&pair(first, at, &second), &[]).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn a_variant_names_something_and_contradicts_nothing() {
+    let with = |variant: &str| format!("{MAIN}\n{variant}");
+    for (variant, message, remedy) in [
+        ("[variant.calm]", "variant `calm` names nothing", "`disturbance = []` for doing nothing"),
+        ("[variant.calm]\nreplace = false", "variant `calm` names nothing", "variant.calm.dist"),
+        ("[variant]", "there is no variant to play", "or leave it out"),
+        ("[variant.\"\"]\nreplace = true", "a variant needs a printable name", "letters"),
+        ("[variant.a]\nreplaces = true", "unknown key `replaces`", "did you mean `replace`?"),
+        ("[variant.a]\nreplace = 1", "`true` or `false` is due", "without quotes"),
+        ("[variant]\na = 1", "[variant.a] must be a table", "write its keys"),
+        ("[[variant.a.disturbance]]\nat = '9m'", "this disturbance does nothing", "restart = "),
+        (
+            "[[variant.a.disturbance]]\nat = '40m'\npause = { over = '1m' }",
+            "comes after the run",
+            "make the run longer",
+        ),
+        (
+            "[[variant.a.disturbance]]\nat = '2m'\nrestart = { to = 'jittered' }\n
+             [[variant.a.disturbance]]\nat = '2m'\nswitch = { to = 'no-retry' }",
+            "the disturbances at 2m and at 2m contradict",
+            "leave one of them out",
+        ),
+    ] {
+        let shown = shown(&with(variant), &[]);
+        for part in [message, remedy, "--> mine.toml:", "^"] {
+            assert!(shown.contains(part), "no {part:?} in:\n{shown}");
+        }
+    }
+    // What a variant adds must go with the scenario's own, unless it takes their place.
+    let slow = "at = \"2m\"\noutage = { over = \"5m\", failure = \"hanging\" }";
+    let text = MAIN.replace(
+        "at = \"2m\"\nrestart = { clients = 1.0, over = \"200ms\", database = true }",
+        slow,
+    );
+    let added = "[[variant.a.disturbance]]\nat = '3m'\n
+                 outage = { over = '5m', failure = { refusing = '1s' } }";
+    let contradicting = shown(&format!("{text}\n{added}"), &[]);
+    assert!(contradicting.contains("at 2m and at 3m contradict"), "{contradicting}");
+    assert_eq!(contradicting.matches("error:").count(), 1, "{contradicting}");
+    read(&format!("{text}\n[variant.a]\nreplace = true\n{added}"), &[]).unwrap();
+}
+
+#[test]
+fn variants_are_chosen_and_changed_like_policies() {
+    let text = format!(
+        "{MAIN}\n[variant.nothing]\ndisturbance = []\n[[variant.raise.disturbance]]\nat = '9m'\n
+         change = {{ pool_size = 500 }}"
+    );
+    let changed = ["variant.raise.disturbance.0.change.pool_size=600".to_owned()];
+    let mut scenario = scenario::parse("mine", "mine.toml", &text, &changed).unwrap().scenario;
+    assert_eq!(scenario.courses()[1].largest_pool(), 600);
+    assert_eq!(scenario.courses()[0].largest_pool(), 368);
+    let error = scenario.select_variants(&["rais".to_owned()]).unwrap_err().render(false);
+    assert!(error.contains("has no variant `rais`"), "{error}");
+    assert!(error.contains("did you mean `raise`?"), "{error}");
+    scenario.select_variants(&["raise".to_owned()]).unwrap();
+    assert_eq!(scenario.variants.len(), 1);
+    let none = effective(&[]).select_variants(&["raise".to_owned()]).unwrap_err().render(false);
+    assert!(none.contains("it has no variants at all"), "{none}");
+    let mistyped = shown(&text, &["variant.rais.replace=true"]);
+    for part in ["there is no variant `rais`", "did you mean `raise`?", "--> --set:1:"] {
+        assert!(mistyped.contains(part), "no {part:?} in:\n{mistyped}");
+    }
+}
+
+#[test]
 fn measured_demands_are_read_from_a_file_and_a_bad_row_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let load = |rows: &str, column: &str| {
@@ -331,6 +494,19 @@ fn policies_stand_once_and_extend_each_other_in_no_circle() {
     let policies = MAIN.find("# honcho 3.0.8: no jitter").unwrap();
     let none = format!("{}[policy]\n", &MAIN[..policies]);
     assert!(self::shown(&none, &[]).contains("there is no policy to play"));
+}
+
+#[test]
+fn a_policy_may_be_known_and_not_played_but_not_all_of_them() {
+    let quiet = |text: &str| text.replace("patience = \"2s\"", "patience = \"2s\"\nplayed = false");
+    let scenario = scenario::parse("mine", "mine.toml", &quiet(MAIN), &[]).unwrap().scenario;
+    let names: Vec<&str> = scenario.policies.iter().map(|policy| policy.name.as_str()).collect();
+    assert_eq!(names.len(), 6, "its heirs are played");
+    assert!(!names.contains(&"baseline"));
+    let end = MAIN.find("# Start-up spread and jittered").unwrap();
+    let shown = shown(&quiet(&MAIN[..end]), &[]);
+    assert!(shown.contains("no policy is played"), "{shown}");
+    assert!(shown.contains("leave `played = false` out"), "{shown}");
 }
 
 #[test]

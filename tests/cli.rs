@@ -146,6 +146,27 @@ fn a_trace_follows_one_policy() {
 }
 
 #[test]
+fn variants_are_played_chosen_and_traced_like_policies() {
+    let place = tempfile::tempdir().unwrap();
+    let small = ["--replicates", "1", "--set", "fleet.clients=100", "-q", "--out", "here"];
+    let run = |more: &[&str]| {
+        let args = [&["run", "recovery-actions"], &small[..], more].concat();
+        herdsim(place.path(), &args)
+    };
+    refused(&run(&["--variant", "no-rety"]), &["no variant `no-rety`", "did you mean `no-retry`?"]);
+    let one = ["--trace", "t.csv"];
+    refused(&run(&one), &["one variant", "--variant nothing"]);
+    let one = run(&[&one[..], &["--variant", "no-retry"]].concat());
+    assert_eq!(one.status.code(), Some(0), "{}", stderr(&one));
+    let trace = fs::read_to_string(place.path().join("t.csv")).unwrap();
+    assert!(trace.contains(",disturbed,,disturbance=1,"), "the trace follows the variant");
+    let summary = fs::read_to_string(place.path().join("here/summary.csv")).unwrap();
+    assert!(summary.starts_with("scenario,policy,variant,metric,"), "{summary}");
+    assert!(summary.contains("\nrecovery-actions,baseline,no-retry,polls,"), "{summary}");
+    assert!(!summary.contains("baseline,nothing,"), "{summary}");
+}
+
+#[test]
 fn a_run_that_cannot_fit_is_refused_before_it_starts() {
     let place = tempfile::tempdir().unwrap();
     let of = |clients: &str| {

@@ -13,7 +13,7 @@ use herdsim::policy::{
 use herdsim::scenario::{
     Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,
     DeadWaiters, Demand, Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode,
-    Orphans, Part, Pooler, Reserve, Run, Scenario, Work,
+    NamedPolicy, Orphans, Part, Pooler, Reserve, Run, Scenario, Waves, Work,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 use herdsim::{engine, sweep};
@@ -129,23 +129,67 @@ fn policy() -> impl Strategy<Value = Policy> {
     )
 }
 
+fn named_policy() -> impl Strategy<Value = Box<NamedPolicy>> {
+    policy().prop_map(|policy| Box::new(NamedPolicy { name: "other".to_owned(), policy }))
+}
+
+fn contention() -> impl Strategy<Value = Contention> {
+    prop_oneof![
+        Just(Contention::None),
+        (1..8u32).prop_map(Contention::Cores),
+        (1..8u32, 0.5..2.5f64).prop_map(|(knee, gamma)| Contention::Power { knee, gamma }),
+        (0.0..0.5f64, 0.0..0.1f64).prop_map(|(sigma, kappa)| Contention::Usl { sigma, kappa }),
+        Just(Contention::Table(vec![(2, 3.0), (5, 6.0), (9, 4.0)])),
+    ]
+}
+
 fn disturbance() -> impl Strategy<Value = Disturbance> {
-    let restart = (0.0..=1.0f64, 0..3_000u64, prop::option::of(0..2_000u64)).prop_map(
-        |(share, over, database)| Action::Restart {
-            clients: Ratio::new(share).unwrap(),
+    let share = || (0.0..=1.0f64).prop_map(|share| Ratio::new(share).unwrap());
+    let waves = prop_oneof![
+        2 => Just(Waves::One),
+        1 => (1..9u32, span(3_000)).prop_map(|(size, every)| Waves::Batches { size, every }),
+        1 => (share(), span(9_000)).prop_map(|(first, every)| {
+            let rest = Ratio::new(1.0 - first.as_f64()).unwrap();
+            Waves::Cohorts { shares: vec![first, rest], every }
+        }),
+    ];
+    let to = prop::option::of(named_policy());
+    let database = prop::option::of(0..2_000u64);
+    let restart = (share(), 0..3_000u64, database, waves, to).prop_map(
+        |(clients, over, database, waves, to)| Action::Restart {
+            clients,
             over: Span::from_millis(over),
             database: database.map(Span::from_millis),
+            waves,
+            to,
         },
     );
     let failure = prop_oneof![
         Just(Failure::Hanging),
         (0..500u64).prop_map(|after| Failure::Refusing { after: Span::from_millis(after) }),
     ];
+    let limits = (prop::option::of(1..20u32), prop::option::of(1..80u32));
+    let change = (limits, prop::option::of(contention()), prop::option::of(span(9_000))).prop_map(
+        |((pool_size, max_client_conn), contention, over)| Action::Change {
+            pool_size,
+            max_client_conn,
+            contention,
+            over,
+        },
+    );
+    let switch = (share(), named_policy()).prop_map(|(clients, to)| Action::Switch { clients, to });
+    let stop = (share(), span(9_000), 0..3_000u64).prop_map(|(clients, over, back_over)| {
+        Action::Stop { clients, over, back_over: Span::from_millis(back_over) }
+    });
     let action = prop_oneof![
-        2 => restart,
+        3 => restart,
         1 => (1.0..20.0f64, span(8_000)).prop_map(|(factor, over)| Action::Slow { factor, over }),
         1 => (0.2..20.0f64, span(8_000)).prop_map(|(factor, over)| Action::Burst { factor, over }),
         1 => (span(5_000), failure).prop_map(|(over, failure)| Action::Outage { over, failure }),
+        2 => change,
+        1 => span(5_000).prop_map(|over| Action::Pause { over }),
+        2 => switch,
+        2 => stop,
     ];
     (1..40_000u64, action)
         .prop_map(|(at, action)| Disturbance { at: SimTime::ZERO + Span::from_millis(at), action })
@@ -269,24 +313,21 @@ prop_compose! {
         pooler in pooler(),
         claims in prop::collection::vec(demand(), 1..3),
         attempt_cost in prop::option::of(demand()),
-        contention in prop_oneof![
-            Just(Contention::None),
-            (1..8u32).prop_map(Contention::Cores),
-            (1..8u32, 0.5..2.5f64).prop_map(|(knee, gamma)| Contention::Power { knee, gamma }),
-            (0.0..0.5f64, 0.0..0.1f64).prop_map(|(sigma, kappa)| Contention::Usl { sigma, kappa }),
-            Just(Contention::Table(vec![(2, 3.0), (5, 6.0), (9, 4.0)])),
-        ],
-        mut disturbances in prop::collection::vec(disturbance(), 0..4),
+        contention in contention(),
+        mut disturbances in prop::collection::vec(disturbance(), 0..5),
+        triggers in 0..5usize,
         mut policies in prop::collection::vec(policy(), 1..3),
         background in prop::option::of((background(), handling())),
         work in prop::option::of(work()),
         seed in any::<u64>(),
     ) -> Scenario {
+        let mut responses = disturbances.split_off(triggers.min(disturbances.len()));
         disturbances.sort_by_key(|disturbance| disturbance.at);
         let (background, handling) = background.unzip();
         if pooler.mode == Mode::Session {
             policies.iter_mut().for_each(|policy| policy.connection = None);
         }
+        responses.sort_by_key(|response| response.at);
         let share = Ratio::new(1.0 / policies.len() as f64).unwrap();
         let parts = policies.into_iter().map(|policy| Part { share, policy }).collect();
         Scenario {
@@ -304,6 +345,8 @@ prop_compose! {
             work: work.map(|work| Work { tenants: work.tenants.min(clients), ..work }),
             background,
             disturbances,
+            responses,
+            variants: Vec::new(),
             drain: DrainRule { wait: Span::from_millis(500), hold: Span::from_secs(5) },
             policies: vec![Candidate { name: "random".to_owned(), parts, handling }],
         }
@@ -316,17 +359,28 @@ struct Laws<'a> {
     last: SimTime,
 }
 
+impl Laws<'_> {
+    /// The largest client limit of the run.
+    fn largest_limit(&self) -> u32 {
+        let changed = self.scenario.happenings().filter_map(|happening| match happening.action {
+            Action::Change { max_client_conn, .. } => max_client_conn,
+            _ => None,
+        });
+        changed.fold(self.scenario.pooler.max_client_conn.unwrap_or(u32::MAX), u32::max)
+    }
+}
+
 impl Observer for Laws<'_> {
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
         let pooler = &self.scenario.pooler;
         assert!(now >= self.last, "the clock went back from {} to {now}", self.last);
         self.last = now;
         assert!(gauges.active() <= gauges.connected);
-        assert!(gauges.connected + gauges.logging_in <= pooler.most_backends());
+        assert!(gauges.connected + gauges.logging_in <= self.scenario.most_backends());
         let at_once = pooler.logins.as_ref().and_then(|logins| logins.at_once);
         assert!(gauges.logging_in <= at_once.unwrap_or(u32::MAX));
         let accepted = gauges.active() + gauges.waiting + gauges.idle;
-        assert!(accepted <= pooler.max_client_conn.unwrap_or(u32::MAX));
+        assert!(accepted <= self.largest_limit());
         match event {
             Event::Departed { at, .. } => assert!(at <= now),
             Event::TimedOut { waited, .. } => {

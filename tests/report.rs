@@ -215,6 +215,113 @@ full.
 }
 
 #[test]
+fn variants_of_one_policy_are_the_rows() {
+    let pause: Vec<Option<u64>> = (530..536).map(Some).collect();
+    let results = sample::in_variants(&["baseline"], &[("nothing", &[None; 6]), ("pause", &pause)]);
+    assert_eq!(
+        shown(&results, PLAIN),
+        literal(
+            r"
+sample: Everybody restarts
+  11 543 clients · pool 368 · claim 170 ms exponential · max_client_conn 9 000
+  6 replicates × 1 policy × 2 variants · seed 7 · 32m simulated · 2m warm-up
+  at 2m all clients restart within 200 ms, and the database with them
+  nothing: nothing else happens
+  pause: at 10m the pooler lets nobody in for 60 s
+
+           peak     p99     peak                          time to    99 %
+variant  active  active  clients  refused  ampl.  wasted    drain  served
+─────────────────────────────────────────────────────────────────────────
+nothing     368     368    9 000   2.37 M  22.1×    99 %    > 30m   > 30m
+pause       368     368    9 000   2.37 M  22.1×    99 %   8m 53s  8m 53s
+
+active backends, 0 – 32m, 368 = full
+  nothing  ▁▁▁▁▆████████████████████████████████████████████████████████████████
+  pause    ▁▁▁▁▆███▆▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
+               ▲ 2m             ▲ 10m
+
+It drains in 1 of 2 variants: pause. Median time to drain: 8m 53s (95 % interval
+8m 50s – 8m 55s). Not drained by the end of the run, 30m after the trigger:
+nothing.
+"
+        )
+    );
+    let json: serde_json::Value = serde_json::from_str(&json::render(&results)).unwrap();
+    assert_eq!(json["policies"][1]["policy"], "baseline");
+    assert_eq!(json["policies"][1]["variant"], "pause");
+    assert!(markdown::render(&results).contains("\n| pause | 368 | 368 |"));
+}
+
+#[test]
+fn variants_of_several_policies_have_both_names() {
+    let variants: &[(&str, &[Option<u64>])] = &[("nothing", &[None; 6]), ("pause", &[None; 6])];
+    let text = shown(&sample::in_variants(&["baseline", "jittered-no-retry"], variants), PLAIN);
+    assert!(text.contains("\njittered-no-retry / nothing"), "{text}");
+    assert!(text.contains("6 replicates × 2 policies × 2 variants"), "{text}");
+    assert!(text.contains("\nIn no case has the fleet drained by the end of the run,"), "{text}");
+}
+
+#[test]
+fn every_kind_of_disturbance_is_told_in_a_sentence() {
+    let told = |happening: &str| {
+        let scenario = crate::watch::written(&format!(
+            "title = 'told'
+             [run]
+             duration = '1h'
+             [fleet]
+             clients = 11_543
+             [pooler]
+             pool_size = 368
+             [database]
+             claim = '170ms'
+             [[disturbance]]
+             at = '10m'
+             {happening}
+             [policy.new]
+             poll = ['30s']"
+        ));
+        let mut results = sample::steady(&["new"]);
+        results.loaded.scenario.disturbances = scenario.disturbances;
+        let text = markdown::render(&results);
+        text.lines().find_map(|line| line.strip_prefix("- ")).unwrap().to_owned()
+    };
+    for (happening, sentence) in [
+        (
+            "restart = { clients = 0.0318, batch = 20, every = '5m', to = 'new' }",
+            "at 10m 3 % of the clients restart in batches of 20, one every 5m, to follow new",
+        ),
+        (
+            "restart = { cohorts = [0.1, 0.4, 0.5], every = '1m', over = '5s', database = true }",
+            "at 10m all clients restart in cohorts of 10 %, 40 % and 50 %, one every 60 s, each \
+             within 5 s, and the database with the first of them",
+        ),
+        ("switch = { to = 'new', clients = 0.5 }", "at 10m 50 % of the clients switch to new"),
+        (
+            "change = { pool_size = 500, max_client_conn = 2_000, contention = { cores = 200 }, \
+             over = '10m' }",
+            "at 10m pool\\_size becomes 500, max\\_client\\_conn becomes 2 000 and contention \
+             becomes 200 cores for 10m",
+        ),
+        ("change = { pool_size = 500 }", "at 10m pool\\_size becomes 500"),
+        ("pause = { over = '1m' }", "at 10m the pooler lets nobody in for 60 s"),
+        (
+            "stop = { clients = 0.9, over = '10m', back_over = '30s' }",
+            "at 10m 90 % of the clients stop for 10m and come back within 30 s",
+        ),
+        (
+            "every = '10m'\nslow = { factor = 10, over = '5s' }",
+            "5 times from 10m to 50m the database is 10× slower for 5 s",
+        ),
+        (
+            "every = '30m'\noutage = { over = '5s', failure = 'hanging' }",
+            "at 10m and 40m the database hangs for 5 s",
+        ),
+    ] {
+        assert_eq!(told(happening), sentence);
+    }
+}
+
+#[test]
 fn markdown_is_the_same_table() {
     let results = sample::restarted(&[("base|line", &[None; 5])]);
     assert_eq!(

@@ -68,6 +68,27 @@ fn drain_tells_censored_from_drained() {
 }
 
 #[test]
+fn variants_have_a_column_after_the_policy_where_there_are_any() {
+    let results = sample::in_variants(&["baseline"], &[("nothing", &[None; 2])]);
+    for (name, header, row) in [
+        ("summary.csv", "scenario,policy,variant,metric,", "sample,baseline,nothing,polls,count,"),
+        ("replicates.csv", "scenario,policy,variant,replicate,", "sample,baseline,nothing,0,"),
+        ("drain.csv", "policy,variant,replicate,trigger,", "baseline,nothing,0,0,120,,1"),
+        ("concurrency.csv", "policy,variant,kind,", "baseline,nothing,all,0,"),
+        ("timeline.csv", "policy,variant,t_s,", "baseline,nothing,0,1.5,"),
+        ("latency.csv", "policy,variant,kind,", "baseline,nothing,wait,0.5,2"),
+    ] {
+        let lines = lines(&results, name, 2);
+        assert!(lines[0].starts_with(header), "{name}: {}", lines[0]);
+        assert!(lines[1].starts_with(row), "{name}: {}", lines[1]);
+    }
+    let manifest: serde_json::Value =
+        serde_json::from_str(&text(&results, "manifest.json")).unwrap();
+    assert_eq!(manifest["units"][1]["variant"], "nothing");
+    assert_eq!(manifest["effective"]["variants"][0]["name"], "nothing");
+}
+
+#[test]
 fn concurrency_gives_every_level_and_no_share_of_nothing() {
     assert_eq!(
         lines(&sample::steady(&["a"]), "concurrency.csv", 99),

@@ -8,7 +8,7 @@ use herdsim::policy::{Pipeline, Policy};
 use herdsim::results::Results;
 use herdsim::scenario::{
     Action, Candidate, Contention, Database, Demand, Disturbance, DrainRule, Fleet, Initial,
-    Loaded, Part, Pooler, Run, Scenario, Source,
+    Loaded, Part, Pooler, Run, Scenario, Source, Variant, Waves,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 
@@ -25,6 +25,8 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
             clients: Ratio::ONE,
             over: Span::from_millis(200),
             database: Some(Span::ZERO),
+            waves: Waves::One,
+            to: None,
         },
     }];
     results.loaded.scenario.run.replicates = policies[0].1.len() as u32;
@@ -50,6 +52,36 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
             bucket.sv_active_ticks = active * 1_000_000 * drains.len() as u64;
         }
     }
+    results
+}
+
+/// A run of each policy in these variants, in which something is done at 10 minutes: the name, and
+/// per replicate the time to drain.
+pub fn in_variants(policies: &[&str], variants: &[(&str, &[Option<u64>])]) -> Results {
+    let cases: Vec<_> = policies
+        .iter()
+        .flat_map(|policy| variants.iter().map(|(_, drains)| (*policy, *drains)))
+        .collect();
+    let mut results = restarted(&cases);
+    for (summary, (variant, _)) in results.policies.iter_mut().zip(variants.iter().cycle()) {
+        summary.variant = Some(variant.to_string());
+    }
+    let scenario = &mut results.loaded.scenario;
+    scenario.policies.dedup_by(|a, b| a.name == b.name);
+    scenario.variants = variants
+        .iter()
+        .map(|(name, _)| Variant {
+            name: name.to_string(),
+            replace: false,
+            disturbances: match *name {
+                "nothing" => Vec::new(),
+                _ => vec![Disturbance {
+                    at: SimTime::from_ticks(600_000_000),
+                    action: Action::Pause { over: Span::from_secs(60) },
+                }],
+            },
+        })
+        .collect();
     results
 }
 
@@ -80,6 +112,8 @@ pub fn steady(policies: &[&str]) -> Results {
         work: None,
         background: None,
         disturbances: Vec::new(),
+        responses: Vec::new(),
+        variants: Vec::new(),
         drain: DrainRule::default(),
         policies: policies
             .iter()
@@ -111,6 +145,7 @@ fn summary(name: &str) -> PolicySummary {
     }
     PolicySummary {
         policy: name.to_owned(),
+        variant: None,
         replicates: vec![Metric::ALL.iter().map(|&metric| value(metric)).collect()],
         drains: Vec::new(),
         occupancy: Occupancy {

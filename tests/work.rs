@@ -1,6 +1,6 @@
 //! Items of work: nothing is lost, and each step takes the time that it says.
 
-use crate::watch::{assert_near, estimate, events, play, written};
+use crate::watch::{assert_near, estimate, events, play, shipped, written};
 use herdsim::engine::observer::Event;
 use herdsim::metrics::Metric;
 use herdsim::scenario::Scenario;
@@ -69,6 +69,22 @@ fn after_its_processing_an_item_may_need_the_pool_again() {
     let summary = play(&scenario).remove(0);
     let acquisitions = estimate(&summary, Metric::Acquisitions);
     assert_eq!(acquisitions, estimate(&summary, Metric::Polls) + 2.0);
+}
+
+/// The database refuses everybody from 11.3 to 16 s: a worker gives its item back, or knocks each 100 ms.
+#[test]
+fn a_worker_in_a_hot_loop_keeps_its_item_and_knocks_until_it_is_let_in() {
+    let outage = "[[disturbance]]\nat = '11300ms'\noutage = { over = '4700ms', failure = { refusing = \
+                  '0s' } }";
+    let work = "processing = '2s'\ntransactions = ['500ms']";
+    let mut scenario = traced(&[5.0], work, outage);
+    assert_eq!(course(&scenario)[..3], [(5_000, 'a'), (10_200, 't'), (12_200, 'r')]);
+    let policy = &mut scenario.policies[0].parts[0].policy;
+    let pause = herdsim::units::Span::from_millis(100);
+    policy.hot_loop = Some(herdsim::policy::HotLoop { clients: 1, pause });
+    assert_eq!(course(&scenario), [(5_000, 'a'), (10_200, 't'), (16_500, 'd')]);
+    let summary = play(&scenario).remove(0);
+    assert_eq!(estimate(&summary, Metric::Refused), 38.0);
 }
 
 #[test]
@@ -193,4 +209,25 @@ fn the_fleet_has_not_drained_while_more_waits_than_is_usual() {
     // five minutes takes as long to go.
     let worked = text("[work]\narrivals = '10/s'\nprocessing = '1s'");
     assert!(empty < 320.0 && (500.0..800.0).contains(&worked), "{empty} s, {worked} s");
+}
+
+/// What could not be claimed during the saturation is done afterwards; a wider spread costs pickup delay; and
+/// where the fleet is locked in the backlog only grows.
+#[test]
+fn items_survive_the_outage_of_the_incident() {
+    let summaries = play(&shipped("items-survive", &["run.replicates=2"]));
+    let figure = |name: &str, metric| {
+        let summary = summaries.iter().find(|summary| summary.policy == name);
+        estimate(summary.expect("a policy of the scenario"), metric)
+    };
+    for name in ["no-spread", "spread-30s", "spread-120s"] {
+        assert_eq!(figure(name, Metric::DrainedShare), 1.0, "{name}");
+        assert!(figure(name, Metric::BacklogMax) > 1_000.0, "{name}");
+        // At rest ten a second wait for about twenty seconds.
+        assert!(figure(name, Metric::ItemsOpen) < 300.0, "{name}");
+    }
+    let delay = |name| figure(name, Metric::PickupMean);
+    assert!(delay("no-spread") < delay("spread-30s") && delay("spread-30s") < delay("spread-120s"));
+    assert_eq!(figure("retry", Metric::DrainedShare), 0.0);
+    assert_eq!(figure("retry", Metric::ItemsOpen), figure("retry", Metric::BacklogMax));
 }

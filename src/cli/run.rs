@@ -11,7 +11,7 @@ use crate::report::{json, markdown, terminal};
 use crate::results::{self, Results, folder, tables};
 use crate::{plan, scenario, sweep};
 
-/// Play every policy of a scenario against the same random worlds
+/// Play every policy and variant of a scenario against the same random worlds
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// A scenario file, or the name of a scenario inside the program
@@ -28,6 +28,9 @@ pub(super) struct Run {
     /// Play this policy only; may be repeated
     #[arg(long = "policy", value_name = "NAME")]
     policies: Vec<String>,
+    /// Play this variant only; may be repeated
+    #[arg(long = "variant", value_name = "NAME")]
+    variants: Vec<String>,
     /// Random worlds that every policy meets
     #[arg(long, value_name = "N")]
     replicates: Option<u32>,
@@ -40,7 +43,7 @@ pub(super) struct Run {
     /// Units run at once [default: one per processor]
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Also write every event of one policy's first replicate
+    /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 }
@@ -62,6 +65,9 @@ impl Run {
         let mut loaded = scenario::load(&self.scenario, &self.overrides())?;
         if !self.policies.is_empty() {
             loaded.scenario.select(&self.policies)?;
+        }
+        if !self.variants.is_empty() {
+            loaded.scenario.select_variants(&self.variants)?;
         }
         let out = self.out.unwrap_or_else(|| Path::new("results").join(&loaded.scenario.name));
         let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

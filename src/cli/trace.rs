@@ -4,21 +4,23 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::Failure;
-use crate::plan::Unit;
+use crate::plan;
 use crate::scenario::Scenario;
 use crate::sweep;
 
 /// Whether a trace of `scenario` can be written to `path`, before anything is run.
 pub(super) fn check(scenario: &Scenario, path: &Path) -> Result<(), Failure> {
-    if scenario.policies.len() != 1 {
-        return Err(Failure::Usage {
-            what: format!(
-                "`--trace` follows one policy, and {} would be played",
-                scenario.policies.len()
-            ),
-            help: format!("choose one, as in `--policy {}`", scenario.policies[0].name),
-        });
-    }
+    let one = |kind: &str, count: usize, flag: &str, first: &str| match count {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::Usage {
+            what: format!("`--trace` follows one {kind}, and {count} would be played"),
+            help: format!("choose one, as in `{flag} {first}`"),
+        }),
+    };
+    let (policies, variants) = (&scenario.policies, &scenario.variants);
+    one("policy", policies.len(), "--policy", &policies[0].name)?;
+    let first = variants.first().map_or("", |variant| &variant.name);
+    one("variant", variants.len(), "--variant", first)?;
     // The file takes its name by a rename, which would put a file in the place of a device.
     if path.exists() && !path.is_file() {
         let error = io::Error::other("it is there and is no ordinary file");
@@ -28,10 +30,10 @@ pub(super) fn check(scenario: &Scenario, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Plays the first replicate of the one policy of `scenario` and writes every event of it to `path`.
+/// Plays the first unit of `scenario` and writes every event of it to `path`.
 pub(super) fn write(scenario: &Scenario, path: &Path) -> Result<(), Failure> {
-    write_whole(path, |writer| sweep::trace(scenario, Unit { policy: 0, replicate: 0 }, writer))
-        .map_err(Failure::file(path))
+    let (unit, course) = (plan::units(scenario)[0], &scenario.courses()[0]);
+    write_whole(path, |writer| sweep::trace(course, unit, writer)).map_err(Failure::file(path))
 }
 
 fn write_whole(

@@ -17,6 +17,8 @@ use crate::units::{SimTime, Span};
 pub(super) struct Backends<'a> {
     layout: Layout,
     pooler: &'a Pooler,
+    /// Backends of the pool, the reserve aside.
+    pool_size: u32,
     /// Connected whatever happens: all of the pool where the scenario says nothing of logins.
     always: u32,
     /// Linked to a client, or at work for nobody.
@@ -58,6 +60,7 @@ impl<'a> Backends<'a> {
         Backends {
             layout,
             pooler,
+            pool_size: pooler.pool_size,
             always: if pooler.logins.is_some() { 0 } else { pooler.pool_size },
             busy: 0,
             idle: std::iter::repeat_n(fresh, connected as usize).collect(),
@@ -94,7 +97,22 @@ impl<'a> Backends<'a> {
     #[inline]
     fn most(&self, longest_wait: Span) -> u32 {
         let reserve = self.pooler.reserve.filter(|reserve| longest_wait >= reserve.timeout);
-        self.pooler.pool_size + reserve.map_or(0, |reserve| reserve.size)
+        self.pool_size + reserve.map_or(0, |reserve| reserve.size)
+    }
+
+    /// Makes the pool larger or smaller, and says whether it had another size. Idle backends beyond
+    /// it are closed, the least recently used first; busy ones when they are given back.
+    pub fn resize(&mut self, pool_size: u32) -> bool {
+        let resized = self.pool_size != pool_size;
+        self.pool_size = pool_size;
+        if self.pooler.logins.is_none() {
+            self.always = pool_size;
+        }
+        while resized && self.connected() > self.most(Span::MAX) && !self.idle.is_empty() {
+            self.idle.pop_front();
+            self.closed += 1;
+        }
+        resized
     }
 
     /// Takes a free backend for who has waited for `waited`, and tells since when it has been
@@ -130,7 +148,7 @@ impl<'a> Backends<'a> {
     pub fn give_back(&mut self, now: SimTime, connected: SimTime) {
         self.busy -= 1;
         if let Some(logins) = &self.pooler.logins {
-            if outlived(logins, connected, now) {
+            if outlived(logins, connected, now) || self.connected() >= self.most(Span::MAX) {
                 self.closed += 1;
             } else {
                 self.idle.push_back(Idle { since: now, connected });
@@ -184,9 +202,13 @@ impl<'a> Backends<'a> {
         self.failing = logins.limit.is_some_and(|limit| in_use >= limit);
         if self.failing {
             self.hold(now + logins.retry);
-        } else {
+        } else if self.connected() < self.most(Span::MAX) {
             self.opened += 1;
             self.idle.push_back(Idle { since: now, connected: now });
+        } else {
+            // The pool has become smaller meanwhile.
+            self.opened += 1;
+            self.closed += 1;
         }
         Some(!self.failing)
     }

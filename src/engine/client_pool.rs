@@ -79,13 +79,13 @@ impl<O: Observer> Simulation<'_, O> {
         }
         pool.line.push_back((client, attempt));
         self.clients[client as usize].phase = Phase::Lining;
-        let timeout = self.policy(client).client_pool.expect("a pool to ask").timeout;
+        let timeout = self.client_pool(client).expect("a pool to ask").timeout;
         self.set_timer(client, self.now + timeout, Class::Alarm);
     }
 
     /// A client has waited too long for a connection: so its attempt has failed.
     pub(super) fn time_out_in_line(&mut self, client: u32) {
-        let waited = self.policy(client).client_pool.expect("a pool to wait for").timeout;
+        let waited = self.client_pool(client).expect("a pool to wait for").timeout;
         self.departed(client, self.now);
         self.emit(Event::PoolTimedOut { client, waited });
         self.fail(client);
@@ -101,7 +101,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Closes the connections that the process of a client has free.
     pub(super) fn empty_pool(&mut self, client: u32) {
-        if self.policy(client).client_pool.is_some() {
+        if self.client_pool(client).is_some() {
             let free = self.pool_of(client).free.iter_mut();
             let closed = free.filter_map(|connection| take(&mut connection.idle).then_some(()));
             let closed = closed.count() as u32;
@@ -122,7 +122,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     pub(super) fn pool_of(&mut self, client: u32) -> &mut ClientPool {
         let owner = self.guests.owner(client);
-        let clients = self.policy(client).client_pool.expect("a client with a pool").clients;
+        let clients = self.client_pool(client).expect("a client with a pool").clients;
         let process = self.parts.rank(owner) / clients;
         &mut self.client_pools.parts[self.parts.part(owner)][process as usize]
     }

@@ -117,7 +117,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The connection that is a client's: its own, or one of its process as long as these last.
     fn own_connection(&mut self, client: u32) -> Option<&mut Connection> {
-        match self.policy(client).client_pool {
+        match self.client_pool(client) {
             None => self.connections.get_mut(client as usize),
             Some(pool) => {
                 let nth = self.parts.rank(client) % pool.clients;

@@ -158,6 +158,17 @@ impl<'a> Database<'a> {
         self.reschedule(now);
     }
 
+    /// Lets active claims slow each other down by another law from now on.
+    pub fn contend(&mut self, now: SimTime, contention: &'a Contention) {
+        if std::ptr::eq(self.contention, contention) {
+            return;
+        }
+        self.advance(now);
+        self.contention = contention;
+        self.speeds.truncate(1);
+        self.reschedule(now);
+    }
+
     /// Makes room for one more job.
     #[cold]
     fn grow(&mut self) {

@@ -1,121 +1,246 @@
 //! What disturbances do to the system.
+//!
+//! What is done at once (a restart, a switch, a stop) happens when its turn comes, a restart in waves
+//! wave by wave. What lasts (slowness, outages, changed limits, a pause) is worked out anew from all
+//! that lasts whenever something begins or ends, so that nothing has to be undone.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::client::{Client, Phase};
+use super::client::{BOOT_CHECK, Client, Phase};
 use super::database::{Job, Work};
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
-use crate::policy::{Leave, Outcome};
+use crate::policy::{Outcome, Policy};
 use crate::random::{Moment, Purpose};
 use crate::scenario::{Action, DeadWaiters, Failure, Orphans, Scenario};
 use crate::units::{SimTime, Span};
 
-/// When disturbances begin and end, in order, and what is in force.
+/// When disturbances begin and end, and what is in force.
 #[derive(Debug)]
 pub(super) struct Moments {
     layout: Layout,
-    /// (time, whether it begins then, index in the scenario): ends come first.
-    rest: std::iter::Peekable<std::vec::IntoIter<(SimTime, bool, usize)>>,
+    next: BinaryHeap<Reverse<Turn>>,
     /// How long every attempt takes to be refused, while the database is out of order so.
     pub refusing: Option<Span>,
+    /// The client limit; none is let in while admissions are paused.
+    pub max_client_conn: Option<u32>,
+}
+
+/// A disturbance begins, goes on with its next wave, or ends. Ends come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    time: SimTime,
+    begins: bool,
+    /// Which disturbance.
+    index: usize,
+    wave: u32,
+}
+
+/// Until when a client that was told to stop stays away, and which disturbance told it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    back: SimTime,
+    index: usize,
 }
 
 impl Moments {
     pub fn new(scenario: &Scenario, layout: Layout) -> Moments {
-        let mut moments = Vec::new();
-        for (index, disturbance) in scenario.disturbances.iter().enumerate() {
-            moments.push((disturbance.at, true, index));
-            if !matches!(disturbance.action, Action::Restart { .. }) {
-                moments.push((disturbance.at + disturbance.action.over(), false, index));
+        let mut next = BinaryHeap::new();
+        for (index, disturbance) in scenario.happenings().enumerate() {
+            let (time, holds) = (disturbance.at, disturbance.action.holds());
+            next.push(Reverse(Turn { time, begins: true, index, wave: 0 }));
+            if holds > Span::ZERO {
+                next.push(Reverse(Turn { time: time + holds, begins: false, index, wave: 0 }));
             }
         }
-        moments.sort_unstable();
-        Moments { layout, rest: moments.into_iter().peekable(), refusing: None }
+        let max_client_conn = scenario.pooler.max_client_conn;
+        Moments { layout, next, refusing: None, max_client_conn }
     }
 
     /// The key of the next of them.
     #[inline]
-    pub fn next(&mut self) -> Key {
-        match self.rest.peek() {
-            Some(&(time, ..)) => self.layout.key(time, Class::Disturbance, 0),
+    pub fn next(&self) -> Key {
+        match self.next.peek() {
+            Some(Reverse(turn)) => self.layout.key(turn.time, Class::Disturbance, 0),
             None => NEVER,
         }
     }
 }
 
-impl<O: Observer> Simulation<'_, O> {
-    /// A disturbance begins or ends.
+impl<'a, O: Observer> Simulation<'a, O> {
+    /// A disturbance begins, goes on or ends.
     pub(super) fn disturb(&mut self) {
-        let Some((_, begins, index)) = self.moments.rest.next() else { return };
-        let action = self.scenario.disturbances[index].action;
-        if begins {
+        let Some(Reverse(Turn { begins, index, wave, .. })) = self.moments.next.pop() else {
+            return;
+        };
+        let scenario = self.scenario;
+        let clients = scenario.fleet.clients;
+        let disturbance = scenario.happenings().nth(index).expect("a disturbance that was planned");
+        let action = &disturbance.action;
+        if begins && wave == 0 {
             self.emit(Event::Disturbed { index });
         }
         match action {
-            Action::Restart { clients, over, database } if begins => {
-                let restarting = clients.of(self.scenario.fleet.clients);
-                self.cut_claims(&(0..restarting), database.is_some());
-                self.cut_sessions(&(0..restarting), database.is_some());
-                self.drop_work(&(0..restarting));
-                if let Some(back) = database {
-                    self.backends.close_all(self.now + back);
+            Action::Restart { clients: share, over, database, waves, to } => {
+                let (restarting, next) = (share.of(clients), wave + 1);
+                if next < waves.count(restarting) {
+                    let time = disturbance.at + waves.begin(next);
+                    self.moments.next.push(Reverse(Turn { time, begins, index, wave: next }));
                 }
-                for client in 0..restarting {
-                    self.restart(client, index, over);
-                }
-                if database.is_some() {
-                    self.forget_attempts();
-                }
+                let database = database.filter(|_| wave == 0);
+                let to = to.as_ref().map(|to| &to.policy);
+                self.restart_wave(waves.clients(wave, restarting), index, *over, database, to);
             }
             Action::Outage { over, failure: Failure::Refusing { .. } } if begins => {
-                self.cut_claims(&(0..0), true);
-                self.cut_sessions(&(0..0), true);
-                self.backends.close_all(self.now + over);
+                self.cut_claims(0..0, true);
+                self.cut_sessions(0..0, true);
+                self.backends.close_all(self.now + *over);
                 self.apply_lasting();
                 self.forget_attempts();
             }
             Action::Outage { over, failure: Failure::Hanging } if begins => {
-                self.backends.hold(self.now + over);
+                self.backends.hold(self.now + *over);
                 self.apply_lasting();
             }
-            _ => self.apply_lasting(),
+            Action::Switch { clients: share, to } => {
+                for client in 0..share.of(clients) {
+                    self.switch(client, &to.policy);
+                }
+            }
+            Action::Stop { clients: share, over, back_over } => {
+                for client in 0..share.of(clients) {
+                    self.stop(client, index, *over, *back_over);
+                }
+            }
+            Action::Slow { .. }
+            | Action::Burst { .. }
+            | Action::Outage { .. }
+            | Action::Change { .. }
+            | Action::Pause { .. } => self.apply_lasting(),
         }
         self.bury_tombstones();
         self.serve();
     }
 
-    /// Puts into force what lasts at this instant.
+    /// Clients restart together, and the database with them where it is `back` after a while.
+    fn restart_wave(
+        &mut self,
+        clients: Range<u32>,
+        index: usize,
+        over: Span,
+        back: Option<Span>,
+        to: Option<&'a Policy>,
+    ) {
+        self.cut_claims(clients.clone(), back.is_some());
+        self.cut_sessions(clients.clone(), back.is_some());
+        self.drop_work(clients.clone());
+        if let Some(back) = back {
+            self.backends.close_all(self.now + back);
+        }
+        for client in clients {
+            self.restart(client, index, over, to);
+        }
+        if back.is_some() {
+            self.forget_attempts();
+        }
+    }
+
+    /// Puts into force what lasts at this instant. Of several changes of one limit the last holds.
     fn apply_lasting(&mut self) {
+        let scenario = self.scenario;
         let (mut slowdown, mut load) = (1.0, 1.0);
+        let mut pool_size = scenario.pooler.pool_size;
+        let mut contention = &scenario.database.contention;
+        let mut paused = false;
         self.moments.refusing = None;
-        for disturbance in &self.scenario.disturbances {
-            let action = disturbance.action;
-            if !(disturbance.at <= self.now && self.now < disturbance.at + action.over()) {
-                continue;
-            }
-            match action {
+        self.moments.max_client_conn = scenario.pooler.max_client_conn;
+        let lasts = |at: SimTime, holds| at <= self.now && self.now < at + holds;
+        let mut lasting: Vec<_> = scenario
+            .happenings()
+            .filter(|happening| lasts(happening.at, happening.action.holds()))
+            .collect();
+        lasting.sort_by_key(|happening| happening.at);
+        for happening in lasting {
+            match &happening.action {
                 Action::Slow { factor, .. } => slowdown *= factor,
                 Action::Burst { factor, .. } => load *= factor,
-                Action::Outage { failure: Failure::Hanging, .. } => {
-                    slowdown = f64::INFINITY;
-                }
+                Action::Outage { failure: Failure::Hanging, .. } => slowdown = f64::INFINITY,
                 Action::Outage { failure: Failure::Refusing { after }, .. } => {
-                    self.moments.refusing = Some(after);
+                    self.moments.refusing = Some(*after);
                 }
-                Action::Restart { .. } => {}
+                Action::Pause { .. } => paused = true,
+                Action::Change {
+                    pool_size: size, max_client_conn: limit, contention: law, ..
+                } => {
+                    pool_size = size.unwrap_or(pool_size);
+                    self.moments.max_client_conn = limit.or(self.moments.max_client_conn);
+                    contention = law.as_ref().unwrap_or(contention);
+                }
+                Action::Restart { .. } | Action::Switch { .. } | Action::Stop { .. } => {}
             }
+        }
+        if paused {
+            self.moments.max_client_conn = Some(0);
         }
         self.database.slow_down(self.now, slowdown);
         if let Some(requests) = &mut self.requests {
             requests.change_rate(self.now, load);
         }
+        self.database.contend(self.now, contention);
+        if self.backends.resize(pool_size) {
+            self.emit(Event::PoolResized { pool_size });
+        }
+    }
+
+    /// A client follows another policy from now on, at the interval that it has reached.
+    fn switch(&mut self, client: u32, to: &'a Policy) {
+        let before = &self.policy(client).poll;
+        if *before != to.poll {
+            let step = &mut self.clients[client as usize].step;
+            *step = to.poll.step_reaching(before.nominal(*step));
+        }
+        self.parts.follow(client, to);
+    }
+
+    /// A client is told to stop: at once if it is between polls, else at the end of its poll.
+    fn stop(&mut self, client: u32, index: usize, over: Span, back_over: Span) {
+        let back = self.now + over + self.skew(client, index, back_over);
+        let told = self.stopped.get(&client).map_or(back, |stop| stop.back.max(back));
+        self.stopped.insert(client, Stop { back: told, index });
+        let Client { phase, attempt, acquisition_began, .. } = self.clients[client as usize];
+        let first = attempt.attempt == 0 && matches!(attempt.transaction, 0 | BOOT_CHECK);
+        let between = matches!(phase, Phase::Away | Phase::Asking) && acquisition_began >= self.now;
+        if phase == Phase::Busy || first && between {
+            self.stays_away(client);
+        }
+    }
+
+    /// Lets a client that was told to stop stay away, if its time has not come, and says whether.
+    pub(super) fn stays_away(&mut self, client: u32) -> bool {
+        let Some(&Stop { back, index }) = self.stopped.get(&client) else { return false };
+        if back <= self.now {
+            return false;
+        }
+        self.emit(Event::Stopped { client, index });
+        let state = &mut self.clients[client as usize];
+        state.attempt = state.attempt.next_poll();
+        self.start(client, index as u32 + 1, back.since(self.now));
+        true
+    }
+
+    /// Where within a span a client comes back from a disturbance.
+    fn skew(&self, client: u32, index: usize, over: Span) -> Span {
+        let moment = Moment { poll: index as u32 + 1, ..Moment::default() };
+        let skew = self.world.site(Purpose::RestartSkew, client, moment).uniform(0);
+        Span::from_ticks((over.ticks() as f64 * skew) as u64)
     }
 
     /// Cuts off the running claims of `restarting` clients and their workers: the database drops them, or
     /// they run on without a backend. A `database` that goes down drops everything at work in it.
-    pub(super) fn cut_claims(&mut self, restarting: &Range<u32>, database: bool) {
+    pub(super) fn cut_claims(&mut self, restarting: Range<u32>, database: bool) {
         let guests = &self.guests;
         let dies = |client| restarting.contains(&guests.owner(client));
         let hit = |job: &Job| match job.work {
@@ -211,9 +336,7 @@ impl<O: Observer> Simulation<'_, O> {
         let waited = self.now.since(admitted);
         match phase {
             Phase::Waiting | Phase::Captive => {
-                if matches!(self.scenario.pooler.dead_waiters, DeadWaiters::ByLeave)
-                    && self.policy(client).leave == Leave::Terminate
-                {
+                if matches!(self.scenario.pooler.dead_waiters, DeadWaiters::ByLeave) {
                     self.killed.insert((client, attempt));
                 }
                 self.leave_place(waited);
@@ -229,16 +352,17 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A client loses its connection and starts again, at its base interval.
-    fn restart(&mut self, client: u32, index: usize, over: Span) {
+    /// A client loses its connection and starts again, at its base interval; one that was told to stop
+    /// stays away.
+    fn restart(&mut self, client: u32, index: usize, over: Span, to: Option<&'a Policy>) {
         self.cut_attempt(client);
-        let start = index as u32 + 1;
-        let moment = Moment { poll: start, ..Moment::default() };
-        let skew = self.world.site(Purpose::RestartSkew, client, moment).uniform(0);
-        let back = Span::from_ticks((over.ticks() as f64 * skew) as u64);
+        if let Some(to) = to {
+            self.parts.follow(client, to);
+        }
         let state = &mut self.clients[client as usize];
         state.attempt = state.attempt.next_poll();
         self.emit(Event::Restarted { client, index });
-        self.start(client, start, back);
+        let away = self.stopped.get(&client).map_or(Span::ZERO, |stop| stop.back.since(self.now));
+        self.start(client, index as u32 + 1, self.skew(client, index, over).max(away));
     }
 }

@@ -1,12 +1,15 @@
 //! Who follows which policy.
 
-use crate::policy::Policy;
+use crate::policy::{ClientPool, Policy};
 use crate::scenario::Candidate;
 
-/// The parts of a fleet.
+/// The parts of a fleet, and what its clients follow now.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
+    /// Those of the parts, then others that clients have taken up.
     policies: Vec<&'a Policy>,
+    /// By client, its policy; empty where all follow the first.
+    follows: Vec<u16>,
     /// By client, its part and how many clients before it belong to the same; empty where there is
     /// one part.
     members: Vec<(u8, u32)>,
@@ -20,7 +23,8 @@ impl<'a> Parts<'a> {
     pub fn new(candidate: &'a Candidate, clients: u32) -> Parts<'a> {
         let policies = candidate.parts.iter().map(|part| &part.policy).collect();
         if candidate.parts.len() == 1 {
-            return Parts { policies, members: Vec::new(), counts: vec![clients] };
+            let (follows, members) = (Vec::new(), Vec::new());
+            return Parts { policies, follows, members, counts: vec![clients] };
         }
         let mut counts = vec![0u32; candidate.parts.len()];
         let deal = |dealt| {
@@ -32,8 +36,9 @@ impl<'a> Parts<'a> {
             counts[part] += 1;
             (part as u8, counts[part] - 1)
         };
-        let members = (1..=clients).map(deal).collect();
-        Parts { policies, members, counts }
+        let members: Vec<(u8, u32)> = (1..=clients).map(deal).collect();
+        let follows = members.iter().map(|&(part, _)| u16::from(part)).collect();
+        Parts { policies, follows, members, counts }
     }
 
     /// The part that a client belongs to.
@@ -42,10 +47,29 @@ impl<'a> Parts<'a> {
         self.members.get(client as usize).map_or(0, |&(part, _)| usize::from(part))
     }
 
-    /// The policy of a client.
+    /// The policy that a client follows now.
     #[inline]
     pub fn policy(&self, client: u32) -> &'a Policy {
-        self.policies[self.part(client)]
+        self.policies[self.follows.get(client as usize).map_or(0, |&policy| usize::from(policy))]
+    }
+
+    /// Lets a client follow another policy. It stays in its part, and so in its process.
+    pub fn follow(&mut self, client: u32, policy: &'a Policy) {
+        if self.follows.is_empty() {
+            self.follows = vec![0; self.counts.iter().sum::<u32>() as usize];
+        }
+        let known = self.policies.iter().rposition(|&known| std::ptr::eq(known, policy));
+        let number = known.unwrap_or_else(|| {
+            self.policies.push(policy);
+            self.policies.len() - 1
+        });
+        self.follows[client as usize] = number as u16;
+    }
+
+    /// The pool of the process that a client belongs to.
+    #[inline]
+    pub fn client_pool(&self, client: u32) -> Option<ClientPool> {
+        self.policies[self.part(client)].client_pool
     }
 
     /// The parts in order: the policy of each and its clients.

@@ -10,7 +10,7 @@ use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
 use super::work::{Item, Works};
-use crate::policy::{Handling, Outcome, Past, Policy};
+use crate::policy::{ClientPool, Handling, Outcome, Past, Policy};
 use crate::random::{Moment, Purpose, Site, World};
 use crate::scenario::{Background, Demand};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
@@ -172,6 +172,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
+    /// The pool of the process that a client or a worker belongs to.
+    #[inline]
+    pub(super) fn client_pool(&self, client: u32) -> Option<ClientPool> {
+        if !self.is_guest(client) {
+            return self.parts.client_pool(client);
+        }
+        match self.guests.guest(client) {
+            Guest::Request(_) => None,
+            Guest::Worker { client, .. } => self.parts.client_pool(client),
+        }
+    }
+
     /// The demands of a guest's transactions.
     pub(super) fn guest_claims(&self, client: u32) -> &'a [Demand] {
         match self.guests.guest(client) {
@@ -213,10 +225,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let good = outcome != Outcome::Error;
         match self.guests.guest(client) {
             Guest::Request(_) => self.end_request(client, good),
-            Guest::Worker { client: owner, item } => {
-                self.leave(client);
-                self.end_item(owner, item, good);
-            }
+            Guest::Worker { client: owner, item } => match self.hot_pause(client) {
+                Some(pause) if !good => {
+                    let state = &mut self.clients[client as usize];
+                    state.attempt = state.attempt.next_poll();
+                    self.begin_poll(client, pause);
+                }
+                _ => {
+                    self.leave(client);
+                    self.end_item(owner, item, good);
+                }
+            },
         }
     }
 
@@ -229,8 +248,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let site = self.site(Purpose::OuterJitter, client, Moment::default());
         let elapsed = self.now.since(came);
         let past = Past { previous: None, elapsed };
-        let again =
-            || handling.client.next(u32::from(tries), past, handling.retry_after, site);
+        let again = || handling.client.next(u32::from(tries), past, handling.retry_after, site);
         match (!good).then(again).flatten() {
             Some(delay) => {
                 let state = &mut self.clients[client as usize];

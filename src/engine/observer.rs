@@ -242,6 +242,19 @@ pub enum Event {
         /// When it had arrived.
         arrived: SimTime,
     },
+    /// A client that a disturbance told to stop has finished its poll, or was between two, and
+    /// stays away for a while.
+    Stopped {
+        /// Who.
+        client: u32,
+        /// The disturbance's index in the scenario.
+        index: usize,
+    },
+    /// A disturbance made the pool larger or smaller.
+    PoolResized {
+        /// Its backends from now on, the reserve aside.
+        pool_size: u32,
+    },
     /// The run ended before this attempt did.
     Pending {
         /// Who.
@@ -278,6 +291,7 @@ impl Event {
             | Event::ConnectionKept { client }
             | Event::Left { client }
             | Event::Restarted { client, .. }
+            | Event::Stopped { client, .. }
             | Event::RequestCame { client }
             | Event::RequestEnded { client, .. }
             | Event::ItemTaken { client, .. }
@@ -294,6 +308,7 @@ impl Event {
             | Event::RequestTurnedAway
             | Event::ItemArrived { .. }
             | Event::ItemReturned { .. }
+            | Event::PoolResized { .. }
             | Event::Disturbed { .. } => None,
         }
     }

@@ -7,7 +7,7 @@ use super::key::{Class, NEVER};
 use super::observer::{Event, Observer};
 use super::queue::Place;
 use super::simulation::Simulation;
-use crate::policy::Leave;
+use crate::policy::{Leave, Policy};
 use crate::random::{Moment, Purpose};
 use crate::scenario::{DeadCost, DeadWaiters, Demand, Orphans};
 use crate::units::{SimTime, Span};
@@ -104,7 +104,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn is_full(&self, connecting: u32) -> bool {
         let clients = self.good + self.wasted + self.queue.waiting() + self.idle + connecting;
-        self.scenario.pooler.max_client_conn.is_some_and(|limit| clients >= limit)
+        self.moments.max_client_conn.is_some_and(|limit| clients >= limit)
     }
 
     /// An attempt is within the limit, or on a connection that is: it is served at once, or queued.
@@ -152,8 +152,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         state.phase = Phase::Waiting;
         state.admitted = self.now;
         state.timer = NEVER;
-        self.queue.push(Place { admitted: self.now, client, attempt: state.attempt });
-        if let Some(patience) = self.policy(client).patience {
+        let attempt = state.attempt;
+        let Policy { leave, patience, .. } = *self.policy(client);
+        self.queue.push(Place { admitted: self.now, client, attempt, leave });
+        if let Some(patience) = patience {
             self.set_timer(client, self.now + patience, Class::Alarm);
         }
         let connects = self.connect(client);
@@ -252,7 +254,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             DeadWaiters::Kept(DeadCost::Demand(demand)) => Fate::Worked(demand),
             DeadWaiters::ByLeave => {
                 let killed = self.killed.remove(&(place.client, place.attempt));
-                match self.policy(place.client).leave {
+                match place.leave {
                     Leave::Terminate if !killed => Fate::Closed(Orphans::Dropped),
                     _ => Fate::Skipped,
                 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use super::client::AttemptId;
 use super::key::{Class, Key, Layout, NEVER};
+use crate::policy::Leave;
 use crate::scenario::Pooler;
 use crate::units::{SimTime, Span};
 
@@ -18,6 +19,8 @@ pub(super) struct Place {
     pub admitted: SimTime,
     pub client: u32,
     pub attempt: AttemptId,
+    /// How its client leaves it, should it lose patience.
+    pub leave: Leave,
 }
 
 /// Places in the order of admission.

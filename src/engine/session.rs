@@ -48,7 +48,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Ends the sessions of `restarting` clients, whose backends are free again, or all of them with a
     /// `database` that goes down.
-    pub(super) fn cut_sessions(&mut self, restarting: &Range<u32>, database: bool) {
+    pub(super) fn cut_sessions(&mut self, restarting: Range<u32>, database: bool) {
         let dies = |client: &u32| restarting.contains(&self.guests.owner(*client));
         let cut: Vec<u32> =
             self.links.keys().copied().filter(|client| database || dies(client)).collect();

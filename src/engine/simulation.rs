@@ -7,7 +7,7 @@ use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
 use super::client_pool::ClientPools;
 use super::connections::Connection;
 use super::database::{Database, Work};
-use super::disturbance::Moments;
+use super::disturbance::{Moments, Stop};
 use super::fleet::Parts;
 use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
@@ -47,6 +47,8 @@ pub(super) struct Simulation<'a, O> {
     pub(super) database: Database<'a>,
     /// Places of clients that were killed, where that costs something else than their leaving would.
     pub(super) killed: BTreeSet<(u32, AttemptId)>,
+    /// Clients that were told to stop.
+    pub(super) stopped: BTreeMap<u32, Stop>,
     /// Sessions between two claims, by client.
     pub(super) links: BTreeMap<u32, Link>,
     /// Backends at work for nobody.
@@ -83,7 +85,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
-        let keeps = parts.sizes().any(|(policy, _)| policy.connection.is_some());
+        let others = scenario.happenings().filter_map(|happening| happening.action.to());
+        let mut policies =
+            parts.sizes().map(|(policy, _)| policy).chain(others.map(|to| &to.policy));
+        let keeps = policies.any(|policy| policy.connection.is_some());
+        drop(policies);
         let keeping = if keeps { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
             scenario,
@@ -102,8 +108,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
             backends: Backends::new(pooler, warm, layout),
-            database: Database::new(&scenario.database, pooler.most_backends(), layout),
+            database: Database::new(&scenario.database, scenario.most_backends(), layout),
             killed: BTreeSet::new(),
+            stopped: BTreeMap::new(),
             links: BTreeMap::new(),
             wasted: 0,
             good: 0,
@@ -266,8 +273,28 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.clients[client as usize].attempt.attempt = failed;
                 self.depart(client, check.delay);
             }
-            _ => self.exit(client),
+            Some(_) => self.exit(client),
+            // It follows another policy since, which has no such check.
+            None => self.pass_boot_check(client),
         }
+    }
+
+    /// A started client goes on to its first poll.
+    fn pass_boot_check(&mut self, client: u32) {
+        if self.stays_away(client) {
+            return;
+        }
+        let state = &mut self.clients[client as usize];
+        state.attempt = state.attempt.next_poll();
+        let wait = self.start_up(client);
+        self.begin_poll(client, wait);
+    }
+
+    /// After how long a client, or its worker, knocks again when it has failed, if it is one that does so at
+    /// once.
+    pub(super) fn hot_pause(&self, client: u32) -> Option<Span> {
+        let hot = self.policy(client).hot_loop?;
+        (self.parts.rank(self.guests.owner(client)) < hot.clients).then_some(hot.pause)
     }
 
     /// A client exits, and its supervisor starts it again.
@@ -275,12 +302,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let supervisor = self.policy(client).supervisor.expect("who exits has a supervisor");
         self.emit(Event::Exited { client });
         if self.works.is_some() {
-            self.cut_claims(&(client..client + 1), false);
-            self.cut_sessions(&(client..client + 1), false);
-            self.drop_work(&(client..client + 1));
+            self.cut_claims(client..client + 1, false);
+            self.cut_sessions(client..client + 1, false);
+            self.drop_work(client..client + 1);
             self.bury_tombstones();
             // Backends that this has set free are given out when what is going on is over.
             self.pool_wake = self.layout.key(self.now, Class::Login, 0);
+        }
+        if self.stays_away(client) {
+            return;
         }
         let state = &mut self.clients[client as usize];
         // Counted from the other end than the restarts by disturbances.
@@ -301,23 +331,27 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let moment = Moment { poll: state.attempt.poll, ..Moment::default() };
         let site = self.world.site(Purpose::PollJitter, client, moment);
         let (sleep, step) = policy.rules.turn(outcome, state.step, &policy.poll, site);
+        state.failures = match outcome {
+            Outcome::Error => state.failures.saturating_add(1),
+            Outcome::Claimed | Outcome::Empty => 0,
+        };
+        let failures = state.failures;
+        self.emit(Event::PollEnded { client, began, outcome });
+        if !self.stopped.is_empty() && self.stays_away(client) {
+            return;
+        }
         if outcome == Outcome::Error {
-            state.failures = state.failures.saturating_add(1);
-            let failures = state.failures;
-            self.emit(Event::PollEnded { client, began, outcome });
             if policy.supervisor.is_some_and(|supervisor| u32::from(failures) >= supervisor.after) {
                 return self.exit(client);
             }
-            if let Some(hot) = policy.hot_loop
-                && self.parts.rank(client) < hot.clients
+            // Where there is work, it is the workers that knock so.
+            if self.works.is_none()
+                && let Some(pause) = self.hot_pause(client)
             {
                 let state = &mut self.clients[client as usize];
                 state.attempt = state.attempt.next_poll();
-                return self.begin_poll(client, hot.pause);
+                return self.begin_poll(client, pause);
             }
-        } else {
-            state.failures = 0;
-            self.emit(Event::PollEnded { client, began, outcome });
         }
         let state = &mut self.clients[client as usize];
         state.step = step;
@@ -412,7 +446,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Sends a client's next attempt off after `wait`, with a connection of its process if it needs one.
     #[inline]
     fn depart(&mut self, client: u32, wait: Span) {
-        match self.policy(client).client_pool {
+        match self.client_pool(client) {
             None => self.set_out(client, wait),
             Some(_) => self.ask_after(client, wait),
         }
@@ -450,9 +484,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn advance_transaction(&mut self, client: u32) {
         let state = &mut self.clients[client as usize];
         if state.attempt.transaction == BOOT_CHECK {
-            state.attempt = state.attempt.next_poll();
-            let wait = self.start_up(client);
-            return self.begin_poll(client, wait);
+            return self.pass_boot_check(client);
         }
         if self.has_more_transactions(client) {
             let state = &mut self.clients[client as usize];

@@ -269,7 +269,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Clients have died: what they had in process is reclaimed after a while. Their workers' claims have
     /// been cut.
-    pub(super) fn drop_work(&mut self, died: &Range<u32>) {
+    pub(super) fn drop_work(&mut self, died: Range<u32>) {
         let Some(works) = &mut self.works else { return };
         let until = self.now + works.settings.reclaim;
         let dropped =

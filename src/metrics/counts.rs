@@ -184,6 +184,8 @@ impl Counts {
             | Event::ItemTaken { .. }
             | Event::Disturbed { .. }
             | Event::Restarted { .. }
+            | Event::Stopped { .. }
+            | Event::PoolResized { .. }
             | Event::Exited { .. }
             | Event::Left { .. }
             | Event::LoginBegan => {}

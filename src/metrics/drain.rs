@@ -2,8 +2,9 @@
 //!
 //! After a trigger, the first instant t, not before the disturbance has run its course, such that
 //! throughout [t, t + hold] no attempt fails (refusal, timeout, abandonment) and no living client has
-//! waited longer than the limit in its present attempt. Counted from the trigger. If no such window
-//! ends before the run does, the drain is censored: no number stands for it.
+//! waited longer than the limit in its present attempt, and no response is under way: a fleet that
+//! was told to stay away has not recovered. Counted from the trigger. If no such window ends before
+//! the run does, the drain is censored: no number stands for it.
 
 use crate::units::{SimTime, Span};
 
@@ -50,10 +51,18 @@ impl BadTimes {
     }
 
     /// The drain after a trigger `at` whose disturbance had run its course at `over`, in a run that
-    /// ends at `end`.
-    pub fn drain(&self, at: SimTime, over: SimTime, end: SimTime) -> Drain {
+    /// ends at `end` and in which responses were under way in the intervals `busy`.
+    pub fn drain(
+        &self,
+        at: SimTime,
+        over: SimTime,
+        end: SimTime,
+        busy: &[(SimTime, SimTime)],
+    ) -> Drain {
         let mut candidate = over;
-        for &(from, to) in &self.intervals {
+        let mut intervals = [&self.intervals, busy].concat();
+        intervals.sort_unstable();
+        for (from, to) in intervals {
             // An instant of trouble ends before the next tick: the window may begin right after it.
             let clear = to + Span::from_ticks(1);
             if clear <= candidate {
@@ -82,7 +91,7 @@ mod tests {
         for &(from, to) in bad {
             times.book(at(from), at(to));
         }
-        let drain = times.drain(at(trigger), at(over), at(end));
+        let drain = times.drain(at(trigger), at(over), at(end), &[]);
         drain.after.map(|span| span.as_secs_f64().floor())
     }
 
@@ -95,6 +104,19 @@ mod tests {
         assert_eq!(drained(&[(170, 170), (229, 229)], 120, 121, 1_000), Some(109.0));
         // Trouble before the trigger does not count.
         assert_eq!(drained(&[(10, 20)], 120, 121, 1_000), Some(1.0));
+    }
+
+    #[test]
+    fn a_response_under_way_is_no_recovery() {
+        let times = BadTimes::new(Span::from_secs(60));
+        let drain = |busy: &[(SimTime, SimTime)]| {
+            let drain = times.drain(at(120), at(121), at(1_000), busy);
+            drain.after.map(|span| span.as_secs_f64().floor())
+        };
+        assert_eq!(drain(&[(at(150), at(400))]), Some(280.0));
+        assert_eq!(drain(&[(at(150), at(400)), (at(160), at(300))]), Some(280.0));
+        assert_eq!(drain(&[(at(200), at(400))]), Some(1.0));
+        assert_eq!(drain(&[(at(150), SimTime::NEVER)]), None);
     }
 
     #[test]

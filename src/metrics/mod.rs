@@ -21,6 +21,7 @@ mod recurrence;
 mod summary;
 mod timeline;
 mod trace;
+mod watch;
 
 pub use backlog::WorkRecord;
 pub use counts::Counts;

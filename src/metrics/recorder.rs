@@ -1,21 +1,17 @@
 //! The observer that leaves a [`UnitRecord`].
 
-use std::collections::VecDeque;
-
 use super::backlog::Backlog;
 use super::occupancy::Gauge;
+use super::watch::{DrainWatch, PeakCount, ServiceWatch};
 use super::{
-    BadTimes, Bucket, Counts, Drain, Latencies, LatencyKind, Levels, Occupancy, Recurrence,
-    Timeline, UnitRecord, ledger,
+    Bucket, Counts, Latencies, LatencyKind, Levels, Occupancy, Recurrence, Timeline, UnitRecord,
+    ledger,
 };
 use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome};
-use crate::scenario::{DrainRule, Scenario};
+use crate::scenario::Scenario;
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
 const SECOND: Span = Span::from_ticks(TICKS_PER_SECOND);
-
-/// The width of the sliding window of `peak_arrivals_100ms`.
-const PEAK_WINDOW: Span = Span::from_millis(100);
 
 /// Measures one unit.
 #[derive(Debug)]
@@ -68,7 +64,7 @@ impl Recorder {
     /// Ready to watch one unit of `scenario` under its policy number `policy`.
     pub fn new(scenario: &Scenario, policy: usize) -> Recorder {
         let opens = SimTime::ZERO + scenario.run.warm_up;
-        let most = scenario.pooler.most_backends();
+        let most = scenario.most_backends();
         let parts = &scenario.policies[policy].parts;
         let largest =
             parts.iter().rev().max_by_key(|part| part.share).expect("a policy has a part");
@@ -405,7 +401,12 @@ impl Observer for Recorder {
                 self.drain.restarted(client, index);
                 self.service.restarted(now, client);
             }
+            Event::Stopped { client, index } => self.drain.restarted(client, index),
             Event::Left { client } => self.service.left(now, client),
+            Event::PoolResized { pool_size } => {
+                self.book_levels(now);
+                self.pool_size = pool_size;
+            }
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
             Event::ConnectionKept { .. }
@@ -428,204 +429,5 @@ impl Observer for Recorder {
             | Event::Disturbed { .. } => {}
         }
         self.take_gauges(now, gauges);
-    }
-}
-
-/// The most arrivals within a sliding window.
-#[derive(Debug)]
-struct PeakCount {
-    from: SimTime,
-    recent: VecDeque<SimTime>,
-    peak: u64,
-}
-
-impl PeakCount {
-    fn new(from: SimTime) -> PeakCount {
-        PeakCount { from, recent: VecDeque::new(), peak: 0 }
-    }
-
-    #[inline]
-    fn count(&mut self, now: SimTime) {
-        if now < self.from {
-            return;
-        }
-        while self.recent.front().is_some_and(|&first| now.since(first) >= PEAK_WINDOW) {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(now);
-        self.peak = self.peak.max(self.recent.len() as u64);
-    }
-}
-
-/// Follows every trigger to its drain.
-#[derive(Debug)]
-struct DrainWatch {
-    rule: DrainRule,
-    bad: BadTimes,
-    triggers: Vec<Trigger>,
-    /// When the measured window and the first trigger are: the backlog in between says what is usual.
-    calm: (SimTime, SimTime),
-    /// The most items waiting then.
-    calm_most: u64,
-    /// Since when more wait than is usual.
-    over_since: Option<SimTime>,
-    /// By client, the last trigger that restarted it (from 1) while its first poll since has not
-    /// ended.
-    first_poll_of: Vec<u16>,
-}
-
-#[derive(Debug)]
-struct Trigger {
-    at: SimTime,
-    /// When it had run its course, as far as is known.
-    over: SimTime,
-    /// Restarted clients whose first poll has not ended.
-    outstanding: u32,
-}
-
-impl DrainWatch {
-    fn new(scenario: &Scenario) -> DrainWatch {
-        let triggers = scenario.disturbances.iter().map(|disturbance| {
-            let over = disturbance.at + disturbance.action.over();
-            Trigger { at: disturbance.at, over, outstanding: 0 }
-        });
-        DrainWatch {
-            rule: scenario.drain,
-            bad: BadTimes::new(scenario.drain.hold),
-            calm: (
-                SimTime::ZERO + scenario.run.warm_up,
-                scenario.first_trigger().unwrap_or(SimTime::NEVER),
-            ),
-            calm_most: 0,
-            over_since: None,
-            triggers: triggers.collect(),
-            first_poll_of: vec![0; scenario.fleet.clients as usize],
-        }
-    }
-
-    #[inline]
-    fn failed(&mut self, now: SimTime) {
-        self.bad.book(now, now);
-    }
-
-    #[inline]
-    fn waited(&mut self, now: SimTime, waited: Span) {
-        if waited > self.rule.wait {
-            self.bad.book(now - waited + self.rule.wait, now);
-        }
-    }
-
-    /// The backlog goes up or down. Beyond its undisturbed band, the most before the first trigger and three
-    /// standard deviations of such a count, it keeps the fleet from having drained.
-    fn backlog(&mut self, now: SimTime, before: u64, after: u64) {
-        let (opens, trigger) = self.calm;
-        if trigger <= opens || now < opens {
-            return;
-        }
-        if now < trigger {
-            self.calm_most = self.calm_most.max(before).max(after);
-            return;
-        }
-        let band = self.calm_most as f64 + 3.0 * (self.calm_most as f64).sqrt();
-        match self.over_since {
-            None if after as f64 > band => self.over_since = Some(now),
-            Some(since) if after as f64 <= band => {
-                self.over_since = None;
-                self.bad.book(since, now);
-            }
-            _ => {}
-        }
-    }
-
-    fn restarted(&mut self, client: u32, index: usize) {
-        let trigger = &mut self.first_poll_of[client as usize];
-        if *trigger > 0 {
-            self.triggers[usize::from(*trigger) - 1].outstanding -= 1;
-        }
-        *trigger = index as u16 + 1;
-        self.triggers[index].outstanding += 1;
-    }
-
-    #[inline]
-    fn polled(&mut self, now: SimTime, client: u32) {
-        let trigger = std::mem::take(&mut self.first_poll_of[client as usize]);
-        if trigger > 0 {
-            let trigger = &mut self.triggers[usize::from(trigger) - 1];
-            trigger.outstanding -= 1;
-            trigger.over = trigger.over.max(now);
-        }
-    }
-
-    fn finish(mut self, end: SimTime) -> Vec<Drain> {
-        if let Some(since) = self.over_since {
-            self.bad.book(since, end);
-        }
-        let drains = self.triggers.iter().map(|trigger| {
-            if trigger.outstanding > 0 {
-                Drain { at: trigger.at, after: None }
-            } else {
-                self.bad.drain(trigger.at, trigger.over, end)
-            }
-        });
-        drains.collect()
-    }
-}
-
-/// Waits for shares of the fleet to have had a good poll after the first trigger. Who had left
-/// before it, and does not come back with it, counts as served.
-#[derive(Debug)]
-struct ServiceWatch {
-    trigger: SimTime,
-    served: Vec<bool>,
-    count: usize,
-    goals: [usize; 2],
-    reached: [Option<Span>; 2],
-}
-
-impl ServiceWatch {
-    fn new(clients: u32, trigger: Option<SimTime>) -> ServiceWatch {
-        let clients = clients as usize;
-        ServiceWatch {
-            trigger: trigger.unwrap_or(SimTime::NEVER),
-            served: vec![false; clients],
-            count: 0,
-            goals: [clients.div_ceil(2), (clients * 99).div_ceil(100)],
-            reached: [None; 2],
-        }
-    }
-
-    #[inline]
-    fn served(&mut self, now: SimTime, client: u32) {
-        let served = &mut self.served[client as usize];
-        if now < self.trigger || *served {
-            return;
-        }
-        *served = true;
-        self.count += 1;
-        for (goal, reached) in self.goals.iter().zip(&mut self.reached) {
-            if self.count == *goal {
-                *reached = Some(now.since(self.trigger));
-            }
-        }
-    }
-
-    fn left(&mut self, now: SimTime, client: u32) {
-        let served = &mut self.served[client as usize];
-        if now < self.trigger && !*served {
-            *served = true;
-            self.count += 1;
-        }
-    }
-
-    /// Restarts at the trigger come before anything else at that instant.
-    fn restarted(&mut self, now: SimTime, client: u32) {
-        if now == self.trigger && std::mem::take(&mut self.served[client as usize]) {
-            self.count -= 1;
-        }
-    }
-
-    fn finish(self) -> [Option<Span>; 2] {
-        let passed = |goal: usize| (self.count >= goal).then_some(Span::ZERO);
-        std::array::from_fn(|i| self.reached[i].or(passed(self.goals[i])))
     }
 }

@@ -1,12 +1,14 @@
-//! A policy over its replicates.
+//! A policy, in one variant where there are several, over its replicates.
 
 use super::{Drain, Estimate, Latencies, Metric, Occupancy, Timeline, UnitRecord, Value};
 
-/// All that is known of one policy after its replicates: what `results/` holds.
+/// All that is known of one policy in one variant after its replicates: what `results/` holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicySummary {
     /// The policy's name.
     pub policy: String,
+    /// The variant's name, where the scenario has variants.
+    pub variant: Option<String>,
     /// One row per replicate, one value per metric in the order of [`Metric::ALL`].
     pub replicates: Vec<Vec<Value>>,
     /// The drain after each trigger of each replicate.
@@ -34,9 +36,10 @@ pub struct DrainRow {
 
 impl PolicySummary {
     /// A summary of the first replicate alone.
-    pub fn new(policy: &str, first: UnitRecord) -> PolicySummary {
+    pub fn new(policy: &str, variant: Option<String>, first: UnitRecord) -> PolicySummary {
         let mut summary = PolicySummary {
             policy: policy.to_owned(),
+            variant,
             replicates: Vec::new(),
             drains: Vec::new(),
             occupancy: Occupancy::new(0),

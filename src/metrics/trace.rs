@@ -111,6 +111,12 @@ impl<W: Write> Observer for Trace<W> {
             Event::Restarted { client, index } => {
                 ("restarted", Some(client), format!("disturbance={index}"))
             }
+            Event::Stopped { client, index } => {
+                ("stopped", Some(client), format!("disturbance={index}"))
+            }
+            Event::PoolResized { pool_size } => {
+                ("pool-resized", None, format!("pool_size={pool_size}"))
+            }
         };
         let client = client.map_or(String::new(), |client| client.to_string());
         let Gauges { good, wasted, waiting, .. } = gauges;

@@ -146,7 +146,9 @@ impl Clamped {
                 Some(Clamped::uniform(from, to))
             }
             (&Stage::Rejitter { cap, scale: (low, high) }, Some(value)) => Some(match value {
-                above if above > ticks(cap) => Clamped::uniform(low * ticks(cap), high * ticks(cap)),
+                above if above > ticks(cap) => {
+                    Clamped::uniform(low * ticks(cap), high * ticks(cap))
+                }
                 value => Clamped::point(value),
             }),
             (&Stage::Scale(low, high), None) if low == high => Some(Clamped {
@@ -187,9 +189,7 @@ impl Clamped {
     fn share_at(&self, cap: f64) -> f64 {
         match self.value() {
             Some(value) => f64::from(value == cap),
-            None if self.high == cap => {
-                ((self.to - cap) / (self.to - self.from)).clamp(0.0, 1.0)
-            }
+            None if self.high == cap => ((self.to - cap) / (self.to - self.from)).clamp(0.0, 1.0),
             None => 0.0,
         }
     }

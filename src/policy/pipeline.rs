@@ -117,9 +117,7 @@ impl Pipeline {
 
     /// This regime and those after it.
     pub fn regimes(&self) -> impl Iterator<Item = &Pipeline> {
-        std::iter::successors(Some(self), |regime| {
-            regime.after.as_ref().map(|after| &*after.then)
-        })
+        std::iter::successors(Some(self), |regime| regime.after.as_ref().map(|after| &*after.then))
     }
 
     /// The shortest and the longest delay that `step` can draw, whatever came before.
@@ -249,7 +247,8 @@ mod tests {
         let before = doubling(vec![Stage::Scale(0.5, 1.0), Stage::Clamp(secs(30))]);
         let after = doubling(vec![Stage::Clamp(secs(30)), Stage::Scale(0.5, 1.0)]);
         assert!(sites(100).all(|site| before.delay(6, Past::default(), site) == secs(30)));
-        let delays: Vec<Span> = sites(100).map(|site| after.delay(6, Past::default(), site)).collect();
+        let delays: Vec<Span> =
+            sites(100).map(|site| after.delay(6, Past::default(), site)).collect();
         assert!(delays.iter().all(|&d| secs(15) <= d && d < secs(30)));
         assert!(delays.iter().any(|&d| d != delays[0]));
     }
@@ -267,7 +266,11 @@ mod tests {
             [(0, 100, 1_100), (1, 200, 1_200), (2, 400, 1_400), (3, 800, 1_800)]
         {
             let (low, high) = (Span::from_millis(low), Span::from_millis(high));
-            assert!(sites(200).all(|s| (low..=high).contains(&delay.delay(step, Past::default(), s))));
+            assert!(sites(200).all(|s| (low..=high).contains(&delay.delay(
+                step,
+                Past::default(),
+                s
+            ))));
         }
         assert!(sites(200).any(|site| delay.delay(4, Past::default(), site) < secs(2)));
         assert!(sites(200).all(|site| delay.delay(5, Past::default(), site) == secs(2)));
@@ -324,12 +327,14 @@ mod tests {
     }
 
     fn any_growth() -> impl Strategy<Value = Growth> {
-        let law = || (any_span(), any_factor(), -1_000..1_000i32, any::<bool>()).prop_map(
-            |(base, factor, first, raises)| {
-                let overflow = if raises { Overflow::Raises } else { Overflow::Saturates };
-                Exponential { base, factor, first, overflow }
-            },
-        );
+        let law = || {
+            (any_span(), any_factor(), -1_000..1_000i32, any::<bool>()).prop_map(
+                |(base, factor, first, raises)| {
+                    let overflow = if raises { Overflow::Raises } else { Overflow::Saturates };
+                    Exponential { base, factor, first, overflow }
+                },
+            )
+        };
         let pair = || (any_span(), any_span());
         let grown = || (any_span(), any_factor());
         let quantum = (1..5_000_000u64).prop_map(Span::from_ticks);
@@ -357,8 +362,11 @@ mod tests {
                 factor,
                 first
             }),
-            (grown(), any_span())
-                .prop_map(|((first, factor), cap)| Growth::Rising { first, factor, cap }),
+            (grown(), any_span()).prop_map(|((first, factor), cap)| Growth::Rising {
+                first,
+                factor,
+                cap
+            }),
             grown().prop_map(|(first, factor)| Growth::Walk { first, factor }),
             pair().prop_map(|(first, cap)| Growth::Widening { first, cap }),
         ]

@@ -1,11 +1,12 @@
-//! The figures of a report: one column each, one row per policy.
+//! The figures of a report: one column each, one row per policy or variant.
 
 use super::numbers::{count, factor, percent, span};
+use super::rows::Rows;
 use super::table::Column;
 use super::text::{Piece, Tone, truncated};
 use crate::metrics::{Metric, PolicySummary};
 use crate::results::Results;
-use crate::units::Span;
+use crate::units::{SimTime, Span};
 
 /// What stands where there is nothing to measure.
 const ABSENT: &str = "–";
@@ -20,9 +21,10 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
         cells: results.policies.iter().map(cell).collect(),
     };
     let counted = |metric| move |policy: &PolicySummary| counted(policy, metric);
+    let rows = Rows::of(results);
     let mut columns = vec![
-        column("policy", ["", "policy"], u8::MAX, &|policy| {
-            Piece::new(truncated(&policy.policy, name_width))
+        column(rows.heading(), ["", rows.heading()], u8::MAX, &|policy| {
+            Piece::new(truncated(&rows.name(policy), name_width))
         }),
         column("peak active", ["peak", "active"], 7, &counted(Metric::SvActiveMax)),
         column("p99 active", ["p99", "active"], 3, &counted(Metric::SvActiveP99)),
@@ -51,7 +53,7 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
             Piece::new(estimate.map_or(ABSENT.to_owned(), factor))
         }));
     }
-    if trigger_to_end(results).is_some() {
+    if has_trigger(results) {
         columns.push(column("time to drain", ["time to", "drain"], 9, &|policy| {
             timed(results, policy, Metric::TimeToDrain)
         }));
@@ -73,11 +75,15 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
     columns
 }
 
-/// How long after the first trigger the run ends; `None` without a trigger.
-pub(super) fn trigger_to_end(results: &Results) -> Option<Span> {
-    let scenario = &results.loaded.scenario;
-    let end = crate::units::SimTime::ZERO + scenario.run.duration;
-    scenario.first_trigger().map(|trigger| end.since(trigger))
+/// Whether there is a trigger in any of the courses that were played.
+pub(super) fn has_trigger(results: &Results) -> bool {
+    results.policies.iter().any(|policy| !policy.drains.is_empty())
+}
+
+/// How long after its first trigger the run ends; `None` without a trigger.
+pub(super) fn trigger_to_end(results: &Results, policy: &PolicySummary) -> Option<Span> {
+    let end = SimTime::ZERO + results.loaded.scenario.run.duration;
+    policy.drains.first().map(|row| end.since(row.drain.at))
 }
 
 /// How the drains of a policy came out, as a tone: all, none, or neither.
@@ -107,7 +113,7 @@ fn wasted(policy: &PolicySummary) -> Piece {
 /// replicates got there where only some did.
 fn timed(results: &Results, policy: &PolicySummary, metric: Metric) -> Piece {
     let estimate = policy.estimate(metric);
-    let time = match (estimate.estimate, trigger_to_end(results)) {
+    let time = match (estimate.estimate, trigger_to_end(results, policy)) {
         (Some(seconds), _) => span(seconds),
         (None, Some(limit)) if estimate.censored > 0 => format!("> {}", span(limit.as_secs_f64())),
         (None, _) => return Piece::new(ABSENT),

@@ -20,6 +20,8 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Policy<'a> {
     policy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
     #[serde(serialize_with = "by_name")]
     metrics: Vec<Estimate>,
 }
@@ -34,7 +36,7 @@ struct Figure {
     censored: usize,
 }
 
-/// The whole report: per policy, one object per metric under its name.
+/// The whole report: per policy, or per policy and variant, one object per metric under its name.
 pub fn render(results: &Results) -> String {
     let scenario = &results.loaded.scenario;
     let report = Report {
@@ -55,6 +57,7 @@ pub fn render(results: &Results) -> String {
 fn policy(summary: &PolicySummary) -> Policy<'_> {
     Policy {
         policy: &summary.policy,
+        variant: summary.variant.as_deref(),
         metrics: Metric::ALL.iter().map(|&metric| summary.estimate(metric)).collect(),
     }
 }

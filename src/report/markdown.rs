@@ -1,6 +1,6 @@
 //! The report as Markdown, for a pull request or a page.
 
-use super::{columns, prose};
+use super::{columns, happenings, prose};
 use crate::results::Results;
 
 /// The whole report: heading, facts, table, verdict.
@@ -8,10 +8,11 @@ pub fn render(results: &Results) -> String {
     let mut out = format!("### {}\n\n", escaped(&prose::title(results)));
     let facts = prose::facts(results).concat();
     out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
-    for disturbance in &results.loaded.scenario.disturbances {
-        out.push_str(&format!("- {}\n", prose::disturbance(disturbance)));
+    let happenings = happenings::lines(&results.loaded.scenario);
+    for line in &happenings {
+        out.push_str(&format!("- {}\n", escaped(line)));
     }
-    if !results.loaded.scenario.disturbances.is_empty() {
+    if !happenings.is_empty() {
         out.push('\n');
     }
     let columns = columns::columns(results, usize::MAX);

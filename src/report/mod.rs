@@ -1,17 +1,22 @@
-//! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs.
+//! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs; and
+//! [`mod@check`] of a scenario that has none yet.
 //!
-//! Pure functions of [`Results`](crate::results::Results): nothing is run, read or written here, so a
-//! report can be made again at any time. What a time that had not come by the end looks like is decided
-//! in one place (`columns`): `> 30m`, never a number.
+//! Pure functions of [`Results`](crate::results::Results) or a scenario: nothing is run, read or
+//! written here, so a report can be made again at any time. What a time that had not come by the end
+//! looks like is decided in one place (`columns`): `> 30m`, never a number.
 
+pub mod check;
 mod columns;
+mod happenings;
 pub mod json;
 pub mod markdown;
 mod numbers;
 mod prose;
+mod rows;
 mod spark;
 mod table;
 pub mod terminal;
 mod text;
 
-pub use text::{Glyphs, Ink, Style, paragraph};
+use text::paragraph;
+pub use text::{Glyphs, Ink, Style};

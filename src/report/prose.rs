@@ -1,12 +1,12 @@
 //! A run in words: what was played, and what came of it.
 
-use super::columns::{drain_tone, trigger_to_end};
-use super::numbers::{count, percent, span};
+use super::columns::{drain_tone, has_trigger, trigger_to_end};
+use super::numbers::{count, span};
+use super::rows::Rows;
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
 use crate::results::Results;
-use crate::scenario::{Action, Demand, Disturbance, Failure, Mode};
-use crate::units::Ratio;
+use crate::scenario::{Demand, Mode};
 
 /// The scenario's name and title.
 pub(super) fn title(results: &Results) -> String {
@@ -42,12 +42,15 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
     let plural = |n: usize, one: &str, many: &str| {
         format!("{} {}", count(n as f64), if n == 1 { one } else { many })
     };
+    let mut units = vec![
+        plural(run.replicates as usize, "replicate", "replicates"),
+        plural(scenario.policies.len(), "policy", "policies"),
+    ];
+    if !scenario.variants.is_empty() {
+        units.push(plural(scenario.variants.len(), "variant", "variants"));
+    }
     let played = vec![
-        format!(
-            "{} × {}",
-            plural(run.replicates as usize, "replicate", "replicates"),
-            plural(results.policies.len(), "policy", "policies")
-        ),
+        units.join(" × "),
         format!("seed {}", run.seed),
         format!("{} simulated", span(run.duration.as_secs_f64())),
         format!("{} warm-up", span(run.warm_up.as_secs_f64())),
@@ -55,58 +58,32 @@ pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
     [system, played]
 }
 
-/// A disturbance, as in `at 2m all clients restart within 200 ms, and the database with them`.
-pub(super) fn disturbance(disturbance: &Disturbance) -> String {
-    let at = span(disturbance.at.as_secs_f64());
-    match disturbance.action {
-        Action::Restart { clients, over, database } => {
-            let who = match clients {
-                Ratio::ONE => "all clients restart".to_owned(),
-                share => format!("{} of the clients restart", percent(share.as_f64())),
-            };
-            let over = span(over.as_secs_f64());
-            let database = if database.is_some() { ", and the database with them" } else { "" };
-            format!("at {at} {who} within {over}{database}")
-        }
-        Action::Burst { factor, over } => {
-            let over = span(over.as_secs_f64());
-            format!("at {at} {}× as many requests for {over}", count(factor))
-        }
-        Action::Slow { factor, over } => {
-            let over = span(over.as_secs_f64());
-            format!("at {at} the database is {}× slower for {over}", count(factor))
-        }
-        Action::Outage { over, failure } => {
-            let over = span(over.as_secs_f64());
-            let what = match failure {
-                Failure::Hanging => "hangs",
-                Failure::Refusing { .. } => "refuses everybody",
-            };
-            format!("at {at} the database {what} for {over}")
-        }
-    }
-}
-
 /// What came of it, in a sentence or two.
 pub(super) fn verdict(results: &Results) -> Vec<Piece> {
-    match trigger_to_end(results) {
-        Some(rest) => recovery(results, &span(rest.as_secs_f64())),
-        None => steady_state(results),
-    }
+    if has_trigger(results) { recovery(results) } else { steady_state(results) }
 }
 
-fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
+fn recovery(results: &Results) -> Vec<Piece> {
+    let disturbed: Vec<&PolicySummary> =
+        results.policies.iter().filter(|policy| !policy.drains.is_empty()).collect();
     let with = |wanted: Tone| -> Vec<&PolicySummary> {
-        results.policies.iter().filter(|policy| drain_tone(policy) == wanted).collect()
+        disturbed.iter().filter(|policy| drain_tone(policy) == wanted).copied().collect()
     };
     let (drained, mixed, stuck) = (with(Tone::Good), with(Tone::Neutral), with(Tone::Bad));
-    let policies = results.policies.len();
-    let mut text = Text::default();
+    let policies = disturbed.len();
+    let rest = stuck.first().and_then(|policy| trigger_to_end(results, policy));
+    let rest = rest.map_or_else(String::new, |rest| span(rest.as_secs_f64()));
+    let rows = Rows::of(results);
+    let ([one, many], under) = (rows.nouns(), rows.under());
+    let mut text = Text { rows, pieces: Vec::new() };
     items(results, &mut text);
     if stuck.len() == policies {
-        text.say(match policies {
-            1 => "The fleet has not drained by the end of the run,",
-            _ => "Under no policy has the fleet drained by the end of the run,",
+        text.say(&match policies {
+            1 => "The fleet has not drained by the end of the run,".to_owned(),
+            _ => format!(
+                "{} no {one} has the fleet drained by the end of the run,",
+                rows.under_at_first()
+            ),
         });
         text.keep(format!("{rest} after"));
         text.say("the trigger.");
@@ -116,13 +93,15 @@ fn recovery(results: &Results, rest: &str) -> Vec<Piece> {
     match drained.len() {
         0 => {}
         1 if policies == 1 => text.say("The fleet drains."),
-        all if all == policies => text.say("Under every policy the fleet drains."),
+        all if all == policies => {
+            text.say(&format!("{} every {one} the fleet drains.", rows.under_at_first()));
+        }
         some => {
-            let lead = format!("It drains under {some} of {policies} policies:");
+            let lead = format!("It drains {under} {some} of {policies} {many}:");
             text.list(&lead, &drained, Tone::Good, |_| None);
         }
     }
-    if let Some(best) = Best::of(&drained, Metric::TimeToDrain) {
+    if let Some(best) = Best::of(rows, &drained, Metric::TimeToDrain) {
         text.best("Median time to drain:", "Shortest median time to drain:", &best, span);
     }
     if !mixed.is_empty() {
@@ -177,25 +156,27 @@ fn short_of_backends(results: &Results, text: &mut Text) {
 
 fn steady_state(results: &Results) -> Vec<Piece> {
     let policies: Vec<&PolicySummary> = results.policies.iter().collect();
-    let mut text = Text::default();
+    let rows = Rows::of(results);
+    let mut text = Text { rows, pieces: Vec::new() };
     items(results, &mut text);
     text.say("Nothing disturbs it.");
-    if let Some(best) = Best::of(&policies, Metric::SvActiveMean) {
+    if let Some(best) = Best::of(rows, &policies, Metric::SvActiveMean) {
         let (alone, least) = ("Active backends on average:", "Fewest active backends on average:");
         text.best(alone, least, &best, count);
     }
-    if let Some(best) = Best::of(&policies, Metric::WaitP99) {
+    if let Some(best) = Best::of(rows, &policies, Metric::WaitP99) {
         let (alone, least) = ("Longest wait but for 1 in 100:", "Shortest wait but for 1 in 100:");
         text.best(alone, least, &best, |millis| span(millis / 1e3));
     }
-    let full = Some(results.loaded.scenario.pooler.most_backends());
+    let full = Some(results.loaded.scenario.most_backends());
     let filling = || policies.iter().filter(|policy| policy.occupancy.all.max() == full);
     match (filling().count(), policies.len()) {
         (0, _) => text.say("The pool is never full."),
         (_, 1) => text.say("At times the pool is full."),
         _ => {
             let filling: Vec<&PolicySummary> = filling().copied().collect();
-            text.list("At times the pool is full under", &filling, Tone::Neutral, |_| None);
+            let lead = format!("At times the pool is full {}", rows.under());
+            text.list(&lead, &filling, Tone::Neutral, |_| None);
         }
     }
     text.pieces
@@ -203,20 +184,20 @@ fn steady_state(results: &Results) -> Vec<Piece> {
 
 /// The least estimate of a metric, and whose it is: all policies whose interval reaches down to the
 /// least one's.
-struct Best<'a> {
-    policies: Vec<&'a str>,
+struct Best {
+    policies: Vec<String>,
     rivals: usize,
     value: f64,
     estimate: Estimate,
 }
 
-impl<'a> Best<'a> {
-    fn of(policies: &[&'a PolicySummary], metric: Metric) -> Option<Best<'a>> {
-        let estimates: Vec<(&str, f64, Estimate)> = policies
+impl Best {
+    fn of(rows: Rows, policies: &[&PolicySummary], metric: Metric) -> Option<Best> {
+        let estimates: Vec<(String, f64, Estimate)> = policies
             .iter()
             .filter_map(|policy| {
                 let estimate = policy.estimate(metric);
-                estimate.estimate.map(|value| (policy.policy.as_str(), value, estimate))
+                estimate.estimate.map(|value| (rows.name(policy), value, estimate))
             })
             .collect();
         let &(_, value, estimate) = estimates.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -224,7 +205,8 @@ impl<'a> Best<'a> {
             (Some(low), Some(high)) => low <= high,
             _ => other.estimate == Some(value),
         };
-        let best = estimates.iter().filter(|(.., other)| tied(other)).map(|(name, ..)| *name);
+        let best =
+            estimates.iter().filter(|(.., other)| tied(other)).map(|(name, ..)| name.clone());
         Some(Best { policies: best.collect(), rivals: policies.len(), value, estimate })
     }
 }
@@ -250,8 +232,9 @@ fn demand(demand: &Demand) -> String {
 }
 
 /// Sentences under construction: words that may be broken between, and pieces that may not.
-#[derive(Default)]
 struct Text {
+    /// What it is about.
+    rows: Rows,
     pieces: Vec<Piece>,
 }
 
@@ -275,21 +258,23 @@ impl Text {
         self.say(lead);
         for (index, policy) in policies.iter().enumerate() {
             let stop = if index + 1 == policies.len() { "." } else { "," };
+            let name = self.rows.name(policy);
             let name = match note(policy) {
-                Some(note) => format!("{} {note}{stop}", policy.policy),
-                None => format!("{}{stop}", policy.policy),
+                Some(note) => format!("{name} {note}{stop}"),
+                None => format!("{name}{stop}"),
             };
             self.pieces.push(Piece::toned(name, tone));
         }
     }
 
     /// `alone 31 s (95 % interval 29 s – 33 s).` or, among several, `least name, 31 s.`
-    fn best(&mut self, alone: &str, least: &str, best: &Best<'_>, number: fn(f64) -> String) {
+    fn best(&mut self, alone: &str, least: &str, best: &Best, number: fn(f64) -> String) {
         let shown = number(best.value);
         if best.rivals > 1 && best.policies.len() == best.rivals {
             self.say(alone);
             self.keep(shown);
-            return self.say("under every policy.");
+            let ([one, _], under) = (self.rows.nouns(), self.rows.under());
+            return self.say(&format!("{under} every {one}."));
         }
         self.say(if best.rivals == 1 { alone } else { least });
         if best.rivals > 1 {

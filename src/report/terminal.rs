@@ -1,14 +1,17 @@
-//! The report on the terminal: what ran, a row per policy, the course of each, and a verdict.
+//! The report on the terminal: what ran, a row per policy or variant, the course of each, and a
+//! verdict.
 
 use unicode_width::UnicodeWidthStr;
 
+use super::rows::Rows;
 use super::text::{Piece, Style, padded, truncated, wrap};
-use super::{columns, numbers, prose, spark, table};
+use super::{columns, happenings, numbers, prose, spark, table};
 use crate::metrics::{PolicySummary, Timeline};
 use crate::results::Results;
+use crate::scenario::Scenario;
 use crate::units::SimTime;
 
-/// Policy names longer than this are cut off where there are 80 columns.
+/// Names longer than this are cut off where there are 80 columns.
 const NAME_WIDTH: usize = 17;
 /// What the rest of the table takes beside the names, at most.
 const FIGURES_WIDTH: usize = 63;
@@ -28,8 +31,8 @@ fn head(results: &Results, style: &Style) -> String {
         out.push_str("  ");
         out.push_str(&wrap(&facts, " · ", style.width.saturating_sub(2), "  ", style.ink));
     }
-    for disturbance in &results.loaded.scenario.disturbances {
-        let words = words(&prose::disturbance(disturbance));
+    for line in happenings::lines(&results.loaded.scenario) {
+        let words = words(&line);
         out.push_str("  ");
         out.push_str(&wrap(&words, " ", style.width.saturating_sub(2), "    ", style.ink));
     }
@@ -37,20 +40,19 @@ fn head(results: &Results, style: &Style) -> String {
 }
 
 fn figures(results: &Results, style: &Style) -> String {
-    table::render(columns::columns(results, name_width(style)), style.width, style.ink)
+    table::render(columns::columns(results, name_width(results, style)), style.width, style.ink)
 }
 
-/// One sparkline per policy on one scale, and where the disturbances are.
+/// One sparkline per row of the table on one scale, and where the disturbances of all variants are.
 fn courses(results: &Results, style: &Style) -> String {
     let scenario = &results.loaded.scenario;
-    let names: Vec<String> = results
-        .policies
-        .iter()
-        .map(|policy| truncated(&policy.policy, name_width(style)))
-        .collect();
+    let (rows, width) = (Rows::of(results), name_width(results, style));
+    let names: Vec<String> =
+        results.policies.iter().map(|policy| truncated(&rows.name(policy), width)).collect();
     let label = names.iter().map(|name| name.width()).max().unwrap_or(0) + 4;
     let room = style.width.saturating_sub(label).max(1);
-    let full = scenario.pooler.pool_size;
+    let courses = scenario.courses();
+    let full = courses.iter().map(Scenario::largest_pool).max().unwrap_or_default();
     let mut out = format!(
         "active backends, 0 – {}, {} = full\n",
         numbers::span(scenario.run.duration.as_secs_f64()),
@@ -63,7 +65,10 @@ fn courses(results: &Results, style: &Style) -> String {
         out.push('\n');
     }
     if let Some(first) = results.policies.first() {
-        out.push_str(&marks(results, &first.timeline, label, style.width));
+        let mut times: Vec<SimTime> =
+            courses.iter().flat_map(Scenario::happenings).map(|happening| happening.at).collect();
+        times.sort_unstable();
+        out.push_str(&marks(&times, &first.timeline, label, style.width));
     }
     out
 }
@@ -81,16 +86,17 @@ fn means(policy: &PolicySummary, cells: usize) -> Vec<f64> {
         .collect()
 }
 
-/// A line that points at each disturbance and says when it was, as far as there is room.
-fn marks(results: &Results, timeline: &Timeline, label: usize, width: usize) -> String {
+/// A line that points at each of these times in order and says when it was, as far as there is
+/// room.
+fn marks(times: &[SimTime], timeline: &Timeline, label: usize, width: usize) -> String {
     let cells = width.saturating_sub(label).max(1).min(timeline.buckets.len());
     let mut line = String::new();
-    for disturbance in &results.loaded.scenario.disturbances {
-        let column = label + cell_of(timeline, disturbance.at, cells);
+    for &time in times {
+        let column = label + cell_of(timeline, time, cells);
         if line.width() > column {
             continue;
         }
-        let marked = format!("▲ {}", numbers::span(disturbance.at.as_secs_f64()));
+        let marked = format!("▲ {}", numbers::span(time.as_secs_f64()));
         let mark = if column + marked.width() <= width { &marked } else { "▲" };
         line = padded(&line, column);
         line.push_str(mark);
@@ -105,6 +111,7 @@ fn cell_of(timeline: &Timeline, at: SimTime, cells: usize) -> usize {
     ((bucket + 1) * cells).div_ceil(buckets.max(1)).saturating_sub(1)
 }
 
-fn name_width(style: &Style) -> usize {
-    NAME_WIDTH.max(style.width.saturating_sub(FIGURES_WIDTH))
+fn name_width(results: &Results, style: &Style) -> usize {
+    let names = if Rows::of(results) == Rows::Both { 2 } else { 1 };
+    (names * NAME_WIDTH).max(style.width.saturating_sub(FIGURES_WIDTH))
 }

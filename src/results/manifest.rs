@@ -52,6 +52,9 @@ pub struct Manifest<'a> {
 pub struct Unit<'a> {
     /// The policy's name.
     pub policy: &'a str,
+    /// The variant's name, where the scenario has variants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<&'a str>,
     /// The replicate, from 0.
     pub replicate: u32,
 }
@@ -65,6 +68,7 @@ impl<'a> Manifest<'a> {
             .into_iter()
             .map(|unit| Unit {
                 policy: &scenario.policies[unit.policy].name,
+                variant: scenario.variants.get(unit.variant).map(|variant| &*variant.name),
                 replicate: unit.replicate,
             })
             .collect();
@@ -94,7 +98,7 @@ impl<'a> Manifest<'a> {
 
 /// SHA-256 over all that decides the bytes of the results on one target: the version, the scenario's
 /// text, overrides, and what was understood of them, the values of measured files and the policies
-/// played included.
+/// and variants played included.
 pub fn digest(loaded: &Loaded) -> String {
     let mut hasher = Sha256::new();
     // Lengths keep neighbouring parts apart: "ab" + "c" is not "a" + "bc".

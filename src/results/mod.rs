@@ -21,7 +21,7 @@ use crate::scenario::Loaded;
 pub struct Results {
     /// The scenario as written and as understood.
     pub loaded: Loaded,
-    /// One summary per policy that was played, in the scenario's order.
+    /// One summary per policy that was played, or per policy and variant, in the scenario's order.
     pub policies: Vec<PolicySummary>,
 }
 

@@ -1,31 +1,34 @@
 //! The CSV files of a results folder, as bytes.
 //!
-//! Tidy: one observation a row, the unit last in a column's name. An empty field is a figure that does
-//! not exist, or a time that had not come by the end (*censored*): never a number in its place.
+//! Tidy: one observation a row, the unit last in a column's name. An empty field is a figure that
+//! does not exist, or a time that had not come by the end (*censored*): never a number in its
+//! place. Where the scenario has variants, a row is of one policy in one variant.
 
 use super::Results;
-use crate::metrics::{LatencyKind, Metric, QUANTILES, Value};
+use crate::metrics::{LatencyKind, Metric, PolicySummary, QUANTILES, Value};
 use crate::units::Span;
 
 /// `summary.csv`: a row per policy and metric.
 pub fn summary(results: &Results) -> Vec<u8> {
-    let mut table = Table::new([
-        "scenario",
-        "policy",
-        "metric",
-        "unit",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "replicates",
-        "censored",
-    ]);
+    let mut table = Table::new(
+        results,
+        [
+            "scenario",
+            "policy",
+            "metric",
+            "unit",
+            "estimate",
+            "ci_low",
+            "ci_high",
+            "replicates",
+            "censored",
+        ],
+    );
+    let scenario = &results.loaded.scenario.name;
     for policy in &results.policies {
         for &metric in Metric::ALL {
             let estimate = policy.estimate(metric);
-            table.row([
-                results.loaded.scenario.name.clone(),
-                policy.policy.clone(),
+            let figures = [
                 metric.name().to_owned(),
                 metric.unit().to_owned(),
                 optional(estimate.estimate),
@@ -33,7 +36,8 @@ pub fn summary(results: &Results) -> Vec<u8> {
                 optional(estimate.high),
                 estimate.replicates.to_string(),
                 estimate.censored.to_string(),
-            ]);
+            ];
+            table.row([scenario.clone()].into_iter().chain(names(policy)).chain(figures));
         }
     }
     table.bytes()
@@ -43,19 +47,16 @@ pub fn summary(results: &Results) -> Vec<u8> {
 pub fn replicates(results: &Results) -> Vec<u8> {
     let keys = ["scenario", "policy", "replicate"];
     let metrics = Metric::ALL.iter().map(|metric| metric.name());
-    let mut table = Table::new(keys.into_iter().chain(metrics));
+    let mut table = Table::new(results, keys.into_iter().chain(metrics));
     for policy in &results.policies {
         for (replicate, values) in policy.replicates.iter().enumerate() {
-            let keys = [
-                results.loaded.scenario.name.clone(),
-                policy.policy.clone(),
-                replicate.to_string(),
-            ];
             let values = values.iter().map(|value| match value {
                 Value::Number(number) => decimal(*number),
                 Value::Censored | Value::Absent => String::new(),
             });
-            table.row(keys.into_iter().chain(values));
+            let scenario = [results.loaded.scenario.name.clone()];
+            let keys = scenario.into_iter().chain(names(policy)).chain([replicate.to_string()]);
+            table.row(keys.chain(values));
         }
     }
     table.bytes()
@@ -63,17 +64,17 @@ pub fn replicates(results: &Results) -> Vec<u8> {
 
 /// `drain.csv`: a row per policy, replicate and trigger.
 pub fn drain(results: &Results) -> Vec<u8> {
-    let mut table = Table::new(["policy", "replicate", "trigger", "at_s", "drain_s", "censored"]);
+    let columns = ["policy", "replicate", "trigger", "at_s", "drain_s", "censored"];
+    let mut table = Table::new(results, columns);
     for policy in &results.policies {
         for row in &policy.drains {
-            table.row([
-                policy.policy.clone(),
+            table.row(names(policy).chain([
                 row.replicate.to_string(),
                 row.trigger.to_string(),
                 decimal(row.drain.at.as_secs_f64()),
                 optional(row.drain.after.map(Span::as_secs_f64)),
                 u8::from(row.drain.after.is_none()).to_string(),
-            ]);
+            ]));
         }
     }
     table.bytes()
@@ -82,8 +83,8 @@ pub fn drain(results: &Results) -> Vec<u8> {
 /// `concurrency.csv`: the share of time at each number of active backends, exact and as a monitor
 /// sees it that looks once a second.
 pub fn concurrency(results: &Results) -> Vec<u8> {
-    let mut table =
-        Table::new(["policy", "kind", "active", "share", "cumulative", "sampled_share"]);
+    let columns = ["policy", "kind", "active", "share", "cumulative", "sampled_share"];
+    let mut table = Table::new(results, columns);
     for policy in &results.policies {
         for (kind, exact, sampled) in policy.occupancy.kinds() {
             let (time, samples) = (exact.total(), sampled.total());
@@ -92,14 +93,13 @@ pub fn concurrency(results: &Results) -> Vec<u8> {
                 let held = exact.held.get(level).copied().unwrap_or(0);
                 let seen = sampled.held.get(level).copied().unwrap_or(0);
                 below += held;
-                table.row([
-                    policy.policy.clone(),
+                table.row(names(policy).chain([
                     kind.to_owned(),
                     level.to_string(),
                     optional(share(held, time)),
                     optional(share(below, time)),
                     optional(share(seen, samples)),
-                ]);
+                ]));
             }
         }
     }
@@ -108,31 +108,34 @@ pub fn concurrency(results: &Results) -> Vec<u8> {
 
 /// `timeline.csv`: a row per policy and bucket, each figure a mean over replicates.
 pub fn timeline(results: &Results) -> Vec<u8> {
-    let mut table = Table::new([
-        "policy",
-        "t_s",
-        "polls",
-        "attempts",
-        "connects",
-        "refused",
-        "timed_out",
-        "abandoned",
-        "good",
-        "wasted",
-        "requests_served",
-        "requests_failed",
-        "backlog_mean",
-        "oldest_item_s",
-        "logins",
-        "backends_lost",
-        "sv_active_mean",
-        "sv_active_max",
-        "clients_max",
-        "cl_waiting_mean",
-        "cl_waiting_max",
-        "sv_short_s",
-        "phase_coherence",
-    ]);
+    let mut table = Table::new(
+        results,
+        [
+            "policy",
+            "t_s",
+            "polls",
+            "attempts",
+            "connects",
+            "refused",
+            "timed_out",
+            "abandoned",
+            "good",
+            "wasted",
+            "requests_served",
+            "requests_failed",
+            "backlog_mean",
+            "oldest_item_s",
+            "logins",
+            "backends_lost",
+            "sv_active_mean",
+            "sv_active_max",
+            "clients_max",
+            "cl_waiting_mean",
+            "cl_waiting_max",
+            "sv_short_s",
+            "phase_coherence",
+        ],
+    );
     for policy in &results.policies {
         let replicates = policy.replicates.len() as f64;
         let timeline = &policy.timeline;
@@ -141,8 +144,7 @@ pub fn timeline(results: &Results) -> Vec<u8> {
             let length = timeline.length(index).ticks() as f64;
             let second = crate::units::TICKS_PER_SECOND as f64;
             let level = |ticks: u64| decimal(ticks as f64 / (replicates * length));
-            table.row([
-                policy.policy.clone(),
+            table.row(names(policy).chain([
                 decimal(timeline.start(index).as_secs_f64()),
                 mean(bucket.polls),
                 mean(bucket.attempts),
@@ -165,7 +167,7 @@ pub fn timeline(results: &Results) -> Vec<u8> {
                 mean(bucket.cl_waiting_max),
                 decimal(bucket.short_ticks as f64 / (replicates * second)),
                 decimal(bucket.coherence as f64 / (replicates * 1e6)),
-            ]);
+            ]));
         }
     }
     table.bytes()
@@ -173,17 +175,16 @@ pub fn timeline(results: &Results) -> Vec<u8> {
 
 /// `latency.csv`: a row per policy, kind of latency and quantile.
 pub fn latency(results: &Results) -> Vec<u8> {
-    let mut table = Table::new(["policy", "kind", "quantile", "ms"]);
+    let mut table = Table::new(results, ["policy", "kind", "quantile", "ms"]);
     for policy in &results.policies {
         for kind in LatencyKind::ALL {
             for quantile in QUANTILES {
                 let span = policy.latencies.quantile(kind, quantile);
-                table.row([
-                    policy.policy.clone(),
+                table.row(names(policy).chain([
                     kind.name().to_owned(),
                     decimal(quantile),
                     optional(span.map(Span::as_millis_f64)),
-                ]);
+                ]));
             }
         }
     }
@@ -215,13 +216,23 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
+/// The policy of a row, and its variant where the scenario has variants.
+fn names(summary: &PolicySummary) -> impl Iterator<Item = String> {
+    [Some(summary.policy.clone()), summary.variant.clone()].into_iter().flatten()
+}
+
 /// A CSV file in memory: writes cannot fail, only rows of unequal length could, which is a bug.
 struct Table(csv::Writer<Vec<u8>>);
 
 impl Table {
-    fn new<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+    /// An empty table of these columns, and of `variant` after `policy` where the scenario has
+    /// variants.
+    fn new<'a>(results: &Results, columns: impl IntoIterator<Item = &'a str>) -> Table {
+        let variant = (!results.loaded.scenario.variants.is_empty()).then_some("variant");
+        let with_variant =
+            |column| [Some(column), variant.filter(|_| column == "policy")].into_iter().flatten();
         let mut table = Table(csv::Writer::from_writer(Vec::new()));
-        table.row(header);
+        table.row(columns.into_iter().flat_map(with_variant));
         table
     }
 

@@ -115,8 +115,7 @@ pub fn backoffs(wanted: &str) -> Result<Vec<Backoff>, ScenarioError> {
 ///
 /// All that is wrong with it.
 pub fn parse_backoffs(origin: &str, text: &str) -> Result<Vec<Backoff>, ScenarioError> {
-    let source =
-        Source { origin: origin.to_owned(), text: text.to_owned(), overrides: Vec::new() };
+    let source = Source { origin: origin.to_owned(), text: text.to_owned(), overrides: Vec::new() };
     read_backoffs(source, |root| {
         let Value::Table(entries) = root.value else { return Vec::new() };
         let policies = entries.iter().find(|entry| entry.key == "policy");
@@ -172,8 +171,7 @@ impl Preset {
         }
         let known: Vec<String> = named().map(|preset| preset.versions.to_string()).collect();
         let (message, help) = if known.is_empty() {
-            let help =
-                format!("{}`herdsim list policies` shows them all", nearest_preset(wanted));
+            let help = format!("{}`herdsim list policies` shows them all", nearest_preset(wanted));
             (format!("there is no preset `{wanted}`"), help)
         } else if version.is_empty() {
             let message = format!("the preset `{name}` needs a version: libraries change");
@@ -294,10 +292,9 @@ fn family(file: &str) -> Vec<Preset> {
     let mut problems = Problems::default();
     let presets = tree::parse(file, &mut problems).and_then(|root| {
         let mut fields = Fields::of("a family", &root, &mut problems)?;
-        let presets =
-            fields.required("policy", "[[policy]]", &mut problems, |node, problems| {
-                each(node, problems, preset)
-            });
+        let presets = fields.required("policy", "[[policy]]", &mut problems, |node, problems| {
+            each(node, problems, preset)
+        });
         fields.finish(&mut problems);
         presets
     });
@@ -390,7 +387,8 @@ mod tests {
 
     #[test]
     fn a_range_of_versions_is_compared_by_numbers() {
-        let versions = |first: &str, last: &str| Versions { first: first.into(), last: last.into() };
+        let versions =
+            |first: &str, last: &str| Versions { first: first.into(), last: last.into() };
         let plain = versions("1.15.0", "1.43");
         for inside in ["1.15.0", "1.15", "1.34.107", "1.43", "1.43.99"] {
             assert!(plain.contain(inside), "{inside}");

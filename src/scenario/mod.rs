@@ -14,6 +14,7 @@
 mod builtin;
 mod catalogue;
 mod diagnostic;
+mod disturbance;
 mod files;
 mod lower;
 mod model;
@@ -27,10 +28,11 @@ use std::path::Path;
 pub use builtin::{Builtin, builtins};
 pub use catalogue::{Backoff, Evidence, Preset, Versions, backoffs, parse_backoffs, presets};
 pub use diagnostic::{Place, Problem, ScenarioError};
+pub use disturbance::{Action, Disturbance, Failure, NamedPolicy, Variant, Waves};
 pub use model::{
-    Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,
-    DeadWaiters, Demand, Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode,
-    Orphans, Part, Pooler, Reserve, Run, Scenario, Work, longest_run,
+    Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost, DeadWaiters,
+    Demand, DrainRule, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
+    Run, Scenario, Work, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
 
@@ -117,14 +119,38 @@ impl Scenario {
     /// If a name is none of the scenario's; nothing is dropped then.
     pub fn select(&mut self, names: &[String]) -> Result<(), ScenarioError> {
         let known: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
-        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            let nearest = nearest(unknown, known.iter().copied());
-            return Err(ScenarioError::plain(
-                format!("scenario `{}` has no policy `{unknown}`", self.name),
-                format!("{nearest}its policies are: {}", known.join(", ")),
-            ));
-        }
+        check_names(&self.name, ["policy", "policies"], names, &known)?;
         self.policies.retain(|candidate| names.contains(&candidate.name));
         Ok(())
     }
+
+    /// Keeps only the named variants, in the file's order.
+    ///
+    /// # Errors
+    ///
+    /// If a name is none of the scenario's; nothing is dropped then.
+    pub fn select_variants(&mut self, names: &[String]) -> Result<(), ScenarioError> {
+        let known: Vec<&str> = self.variants.iter().map(|v| v.name.as_str()).collect();
+        check_names(&self.name, ["variant", "variants"], names, &known)?;
+        self.variants.retain(|variant| names.contains(&variant.name));
+        Ok(())
+    }
+}
+
+/// Whether a scenario knows all `names`.
+fn check_names(
+    scenario: &str,
+    [one, many]: [&str; 2],
+    names: &[String],
+    known: &[&str],
+) -> Result<(), ScenarioError> {
+    let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let nearest = nearest(unknown, known.iter().copied());
+    let help = match known {
+        [] => format!("it has no {many} at all"),
+        _ => format!("{nearest}its {many} are: {}", known.join(", ")),
+    };
+    Err(ScenarioError::plain(format!("scenario `{scenario}` has no {one} `{unknown}`"), help))
 }

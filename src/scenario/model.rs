@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::disturbance::{Disturbance, Variant};
 use crate::policy::{Handling, Policy};
 use crate::units::{Ratio, SimTime, Span};
 
@@ -24,8 +25,15 @@ pub struct Scenario {
     pub work: Option<Work>,
     /// Who else uses the pool; `None` is nobody.
     pub background: Option<Background>,
-    /// What happens to the system, in order of time.
+    /// What happens to the system, in order of time: each is a trigger.
     pub disturbances: Vec<Disturbance>,
+    /// What is done about it in the course of one variant, in order of time: marks, but no
+    /// triggers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<Disturbance>,
+    /// Courses of events to be compared; where there are any, only they are played.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
     /// When a fleet counts as drained.
     pub drain: DrainRule,
     /// The candidates, in the file's order.
@@ -350,65 +358,6 @@ pub enum Contention {
     Table(Vec<(u32, f64)>),
 }
 
-/// Something that happens to the system at a stated time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Disturbance {
-    /// When it begins, from the start of the simulation.
-    pub at: SimTime,
-    /// What happens.
-    pub action: Action,
-}
-
-/// What a disturbance does.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// Clients restart: each loses its connection at once and starts again within the span.
-    Restart {
-        /// Share of the fleet.
-        clients: Ratio,
-        /// The span over which they start again, uniformly.
-        over: Span,
-        /// Whether the database restarts too, and after how long it takes logins again: the pooler
-        /// forgets every place, running claims are dropped, backends are closed.
-        database: Option<Span>,
-    },
-    /// The database is slower.
-    Slow {
-        /// How many times.
-        factor: f64,
-        /// For how long.
-        over: Span,
-    },
-    /// More requests come than else.
-    Burst {
-        /// How many times as many.
-        factor: f64,
-        /// For how long.
-        over: Span,
-    },
-    /// The database is out of order.
-    Outage {
-        /// For how long.
-        over: Span,
-        /// What it looks like from outside.
-        failure: Failure,
-    },
-}
-
-/// What an outage looks like from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Failure {
-    /// Running claims stand still until it is over.
-    Hanging,
-    /// Running claims are dropped, and every attempt is refused after so long.
-    Refusing {
-        /// From the attempt's arrival to its refusal.
-        after: Span,
-    },
-}
-
 /// When a fleet counts as drained: no failed attempt and no wait beyond `wait` for the length of
 /// `hold`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -500,23 +449,6 @@ impl Pooler {
             logins: None,
         }
     }
-
-    /// The most backends that may be connected, the reserve included.
-    pub fn most_backends(&self) -> u32 {
-        self.pool_size + self.reserve.map_or(0, |reserve| reserve.size)
-    }
-}
-
-impl Action {
-    /// How long it takes by itself.
-    pub fn over(&self) -> Span {
-        match *self {
-            Action::Restart { over, .. }
-            | Action::Slow { over, .. }
-            | Action::Burst { over, .. }
-            | Action::Outage { over, .. } => over,
-        }
-    }
 }
 
 impl Scenario {
@@ -530,11 +462,6 @@ impl Scenario {
             _ => 0,
         };
         self.fleet.clients.saturating_add(requests).saturating_add(workers)
-    }
-
-    /// The time of the first disturbance, from which drain and service are counted.
-    pub fn first_trigger(&self) -> Option<SimTime> {
-        self.disturbances.first().map(|disturbance| disturbance.at)
     }
 }
 

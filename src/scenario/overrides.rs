@@ -90,7 +90,7 @@ fn set(root: &mut Node, path: &[Segment<'_>], value: Node, index: usize) -> Resu
 }
 
 /// Whether `segment` may be made below `path`: any key of a known table may (the reader checks them),
-/// but no policy, and nothing below what a policy inherits.
+/// but no policy, no variant, and nothing below what a policy inherits.
 fn may_create(
     siblings: &[Entry],
     path: &[Segment<'_>],
@@ -99,12 +99,13 @@ fn may_create(
 ) -> Result<(), (String, String)> {
     let names = siblings.iter().map(|entry| entry.key.as_str());
     match path {
-        [("policy", _)] => {
+        [(kind @ ("policy" | "variant"), _)] => {
             let known = names.clone().collect::<Vec<_>>().join(", ");
             let nearest = nearest(segment, names);
+            let many = if *kind == "policy" { "policies" } else { "variants" };
             Err((
-                format!("there is no policy `{segment}`"),
-                format!("{nearest}the policies are: {known}"),
+                format!("there is no {kind} `{segment}`"),
+                format!("{nearest}the {many} are: {known}"),
             ))
         }
         [("policy", _), (policy, _)] if !last && names.clone().any(|key| key == "extends") => {

@@ -64,7 +64,8 @@ impl Value {
                 format!("[{}]", joined(items.iter().map(|item| item.value.written()).collect()))
             }
             Value::Table(entries) => {
-                let entry = |entry: &Entry| format!("{} = {}", entry.key, entry.node.value.written());
+                let entry =
+                    |entry: &Entry| format!("{} = {}", entry.key, entry.node.value.written());
                 format!("{{ {} }}", joined(entries.iter().map(entry).collect()))
             }
             Value::Huge | Value::Date => "…".to_owned(),

@@ -25,7 +25,11 @@ pub(in super::super) fn acquire(node: &Node, problems: &mut Problems) -> Option<
             Some(Acquire::Retry(Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? }))
         }
         _ => choice.unknown(
-            &["once", "retry = { delay = [\"1s\"], stop = … }", "preset = \"library-policy@version\""],
+            &[
+                "once",
+                "retry = { delay = [\"1s\"], stop = … }",
+                "preset = \"library-policy@version\"",
+            ],
             problems,
         ),
     }
@@ -54,11 +58,7 @@ pub(super) fn delay(node: &Node, problems: &mut Problems) -> Option<Pipeline> {
 }
 
 /// A preset's rule, with those of its parameters and `keys` replaced that stand beside its name.
-fn preset(
-    node: &Node,
-    keys: &[&'static str],
-    problems: &mut Problems,
-) -> Option<Retry> {
+fn preset(node: &Node, keys: &[&'static str], problems: &mut Problems) -> Option<Retry> {
     let mut fields = Fields::of("a preset", node, problems)?;
     let named = fields.get("preset")?;
     let preset = Preset::find(&text(named, problems)?, named, problems)?;
@@ -66,11 +66,9 @@ fn preset(
         .parameters
         .iter()
         .map(|default| match fields.get(&default.key) {
-            Some(node) => Entry {
-                key: default.key.clone(),
-                place: node.place.clone(),
-                node: node.clone(),
-            },
+            Some(node) => {
+                Entry { key: default.key.clone(), place: node.place.clone(), node: node.clone() }
+            }
             None => default.clone(),
         })
         .collect();
@@ -138,7 +136,8 @@ fn hint(node: &Node, problems: &mut Problems) -> Option<Hint> {
         ("within", Some(most)) => Some(Hint::Within(span(most, problems)?)),
         ("give-up-above", Some(longest)) => Some(Hint::GiveUpAbove(span(longest, problems)?)),
         ("spread", Some(share)) => {
-            let share = number("a share from 0 to 1", |x| (0.0..=1.0).contains(&x))(share, problems)?;
+            let share =
+                number("a share from 0 to 1", |x| (0.0..=1.0).contains(&x))(share, problems)?;
             Some(Hint::Spread(share))
         }
         _ => choice.unknown(

@@ -1,15 +1,16 @@
 //! What must fit together once each value is right by itself.
 
 use super::super::diagnostic::{Place, Problems};
+use super::super::disturbance::Action;
 use super::super::model::{
-    Action, Candidate, DeadCost, DeadWaiters, Disturbance, Fleet, Mode, Pooler, Run, Scenario,
-    longest_run,
+    Candidate, DeadCost, DeadWaiters, Fleet, Mode, Pooler, Run, Scenario, longest_run,
 };
 use super::super::tree::{Node, Value};
+use super::disturbance::Placed;
 use crate::policy::{Acquire, Policy, Sleep};
 use crate::units::Span;
 
-/// Something is measured, and nothing happens after the end.
+/// Something is measured.
 pub(super) fn times(run: &Run, root: &Node, problems: &mut Problems) {
     if run.warm_up >= run.duration {
         problems.add(
@@ -17,15 +18,6 @@ pub(super) fn times(run: &Run, root: &Node, problems: &mut Problems) {
             place(root, &["run", "warm_up"]),
             format!("make it shorter than the run's {}", run.duration),
         );
-    }
-    for disturbance in disturbances(root) {
-        if written_at(disturbance).is_some_and(|at| at >= run.duration) {
-            problems.add(
-                format!("this disturbance comes after the run, which lasts {}", run.duration),
-                place(disturbance, &["at"]),
-                "make the run longer or the disturbance earlier",
-            );
-        }
     }
 }
 
@@ -99,7 +91,9 @@ fn plain(policies: &[Candidate]) -> impl Iterator<Item = (&str, &Policy)> {
 fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'static str)> {
     let sleeps = [policy.rules.empty.sleep, policy.rules.error.sleep];
     let endless = match &policy.acquire {
-        Acquire::Retry(retry) => retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last(),
+        Acquire::Retry(retry) => {
+            retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last()
+        }
         Acquire::Once => false,
     };
     [
@@ -112,9 +106,9 @@ fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'stat
 }
 
 /// What takes a login to make good needs logins.
-pub(super) fn logins(
+pub(super) fn logins<'a>(
     pooler: &Pooler,
-    disturbances: &[Disturbance],
+    disturbances: impl Iterator<Item = &'a Placed>,
     root: &Node,
     problems: &mut Problems,
 ) {
@@ -126,36 +120,14 @@ pub(super) fn logins(
         let message = "dead waiters cost a backend its login, but logins take no time here";
         problems.add(message, place(root, &["pooler", "dead_waiters"]), help);
     }
-    let waits = |disturbance: &Disturbance| match disturbance.action {
-        Action::Restart { database: Some(back), .. } => back > Span::ZERO,
-        _ => false,
-    };
-    if disturbances.iter().any(waits) {
-        let message = "the database takes logins again after a while, but logins take no time here";
-        problems.add(message, place(root, &["disturbance"]), help);
-    }
-}
-
-/// A burst of requests needs requests.
-pub(super) fn bursts(scenario: &Scenario, root: &Node, problems: &mut Problems) {
-    let bursts = |disturbance: &Disturbance| matches!(disturbance.action, Action::Burst { .. });
-    if scenario.background.is_none() && scenario.disturbances.iter().any(bursts) {
-        let help = "add [background] with a rate and a claim";
-        problems.add("there is no load to burst", place(root, &["disturbance"]), help);
-    }
-}
-
-fn disturbances(root: &Node) -> &[Node] {
-    match child(root, "disturbance").map(|node| &node.value) {
-        Some(Value::List(items)) => items,
-        _ => &[],
-    }
-}
-
-fn written_at(disturbance: &Node) -> Option<Span> {
-    match child(disturbance, "at").map(|node| &node.value) {
-        Some(Value::Text(text)) => text.parse().ok(),
-        _ => None,
+    for Placed { disturbance, place } in disturbances {
+        if let Action::Restart { database: Some(back), .. } = disturbance.action
+            && back > Span::ZERO
+        {
+            let message =
+                "the database takes logins again after a while, but logins take no time here";
+            problems.add(message, place.clone(), help);
+        }
     }
 }
 

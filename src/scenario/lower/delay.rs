@@ -129,9 +129,9 @@ fn growth(node: &Node, problems: &mut Problems) -> Option<Growth> {
             }
             Some(Growth::Table(spans))
         }
-        "exponential" => law_of(&mut |fields, problems| {
-            exponential(fields, problems).map(Growth::Exponential)
-        }),
+        "exponential" => {
+            law_of(&mut |fields, problems| exponential(fields, problems).map(Growth::Exponential))
+        }
         "exponential-less-one" => law_of(&mut |fields, problems| {
             exponential(fields, problems).map(Growth::ExponentialLessOne)
         }),
@@ -177,7 +177,8 @@ fn growth(node: &Node, problems: &mut Problems) -> Option<Growth> {
         }),
         "time-left" => law_of(&mut |fields, problems| {
             let budget = fields.required("budget", "budget = \"2s\"", problems, span);
-            let attempts = fields.required("attempts", "attempts = 5", problems, count(1..=u32::MAX));
+            let attempts =
+                fields.required("attempts", "attempts = 5", problems, count(1..=u32::MAX));
             Some(Growth::TimeLeft { budget: budget?, attempts: attempts? })
         }),
         "decorrelated" => law_of(&mut |fields, problems| {

@@ -5,21 +5,20 @@ mod background;
 mod check;
 mod delay;
 mod demand;
+mod disturbance;
 mod policy;
 mod pooler;
+mod variant;
 mod work;
 
 pub(super) use acquire::acquire;
 
 use super::diagnostic::Problems;
-use super::model::{
-    Action, Contention, Database, Disturbance, DrainRule, Failure, Fleet, Initial, Run, Scenario,
-};
-use super::reader::{
-    Choice, Fields, boolean, count, each, integer, list, number, positive_span, share, span, text,
-};
-use super::tree::{Node, Value};
-use crate::units::{Ratio, SimTime, Span};
+use super::model::{Contention, Database, DrainRule, Fleet, Initial, Run, Scenario};
+use super::reader::{Choice, Fields, count, integer, list, number, positive_span, span, text};
+use super::tree::Node;
+use crate::units::Span;
+use disturbance::{Context, contradictions};
 
 /// Replicates beyond which a mistake is likelier than a wish.
 const MOST_REPLICATES: u32 = 1_000_000;
@@ -40,24 +39,38 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     });
     let background = fields.optional("background", problems, background::background);
     let drain = fields.or("drain", DrainRule::default(), problems, drain);
-    let disturbances = fields.or("disturbance", Vec::new(), problems, disturbances);
     let rules = fields.optional("loop", problems, policy::rules);
     let policies = fields.required("policy", "[policy.NAME]", problems, |node, problems| {
         let handling = background.as_ref()?.as_ref().map(|(_, handling)| handling);
         policy::policies(node, rules?, handling, problems)
     });
+    let context = Context {
+        run: run.as_ref(),
+        policies: policies.as_ref().map(|all| &all.known[..]),
+        background: background.as_ref().is_none_or(Option::is_some),
+    };
+    let disturbances = fields.or("disturbance", Vec::new(), problems, |node, problems| {
+        disturbance::disturbances(node, context, problems)
+    });
+    let variants = fields.or("variant", Vec::new(), problems, |node, problems| {
+        variant::variants(node, disturbances.as_deref(), context, problems)
+    });
     fields.finish(problems);
+    if let Some(disturbances) = &disturbances {
+        contradictions(&disturbances.iter().collect::<Vec<_>>(), 0, problems);
+    }
     if let Some(run) = &run {
         check::times(run, root, problems);
     }
-    if let (Some(pooler), Some(disturbances)) = (&pooler, &disturbances) {
-        check::logins(pooler, disturbances, root, problems);
+    if let (Some(pooler), Some(own), Some(variants)) = (&pooler, &disturbances, &variants) {
+        let added = variants.iter().flat_map(|variant| &variant.disturbances);
+        check::logins(pooler, own.iter().chain(added), root, problems);
     }
     if let (Some(fleet), Some(policies)) = (&fleet, &policies) {
-        check::progress(fleet, policies, root, problems);
+        check::progress(fleet, &policies.known, root, problems);
     }
     if let (Some(pooler), Some(policies)) = (&pooler, &policies) {
-        check::connections(pooler, policies, root, problems);
+        check::connections(pooler, &policies.known, root, problems);
     }
     let scenario = Scenario {
         name: name.to_owned(),
@@ -68,12 +81,13 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         database: database?,
         work: work?,
         background: background?.map(|(load, _)| load),
-        disturbances: disturbances?,
+        disturbances: disturbances?.into_iter().map(|placed| placed.disturbance).collect(),
+        responses: Vec::new(),
+        variants: variants?.into_iter().map(variant::PlacedVariant::lowered).collect(),
         drain: drain?,
-        policies: policies?,
+        policies: policies?.played,
     };
     check::length(&scenario, root, problems);
-    check::bursts(&scenario, root, problems);
     Some(scenario)
 }
 
@@ -202,84 +216,4 @@ fn drain(node: &Node, problems: &mut Problems) -> Option<DrainRule> {
     let hold = fields.or("hold", default.hold, problems, positive_span);
     fields.finish(problems);
     Some(DrainRule { wait: wait?, hold: hold? })
-}
-
-fn disturbances(node: &Node, problems: &mut Problems) -> Option<Vec<Disturbance>> {
-    let mut disturbances = each(node, problems, disturbance)?;
-    disturbances.sort_by_key(|disturbance| disturbance.at);
-    Some(disturbances)
-}
-
-fn disturbance(node: &Node, problems: &mut Problems) -> Option<Disturbance> {
-    let mut fields = Fields::of("[[disturbance]]", node, problems)?;
-    let at = fields.required("at", "at = \"2m\"", problems, span);
-    let restart = fields.optional("restart", problems, restart);
-    let slow = fields.optional("slow", problems, slow);
-    let burst = fields.optional("burst", problems, burst);
-    let outage = fields.optional("outage", problems, outage);
-    fields.finish(problems);
-    let mut actions = [restart?, slow?, burst?, outage?].into_iter().flatten();
-    match (actions.next(), actions.next()) {
-        (Some(action), None) => Some(Disturbance { at: SimTime::ZERO + at?, action }),
-        (None, _) => {
-            let help = "add `restart = { clients = 1.0 }`, `slow = { factor = 10, over = \"5s\" }` or \
-                        `outage = { over = \"30s\", failure = \"hanging\" }`";
-            problems.add("this disturbance does nothing", node.place.clone(), help);
-            None
-        }
-        _ => {
-            let help = "give each a [[disturbance]] of its own, with the same `at`";
-            problems.add("this disturbance does two things", node.place.clone(), help);
-            None
-        }
-    }
-}
-
-fn restart(node: &Node, problems: &mut Problems) -> Option<Action> {
-    let mut fields = Fields::of("`restart`", node, problems)?;
-    let clients = fields.or("clients", Ratio::ONE, problems, share);
-    let over = fields.or("over", Span::ZERO, problems, span);
-    let database = fields.or("database", None, problems, |node, problems| match &node.value {
-        Value::Text(_) => span(node, problems).map(Some),
-        _ => boolean(node, problems).map(|restarts| restarts.then_some(Span::ZERO)),
-    });
-    fields.finish(problems);
-    Some(Action::Restart { clients: clients?, over: over?, database: database? })
-}
-
-fn slow(node: &Node, problems: &mut Problems) -> Option<Action> {
-    let mut fields = Fields::of("`slow`", node, problems)?;
-    let at_least_one = number("how many times slower, from 1 to 1e6", |x| (1.0..=1e6).contains(&x));
-    let factor = fields.required("factor", "factor = 10", problems, at_least_one);
-    let over = fields.required("over", "over = \"5s\"", problems, positive_span);
-    fields.finish(problems);
-    Some(Action::Slow { factor: factor?, over: over? })
-}
-
-fn burst(node: &Node, problems: &mut Problems) -> Option<Action> {
-    let mut fields = Fields::of("`burst`", node, problems)?;
-    let times =
-        number("how many times as many, from 0.001 to 1000", |x| (0.001..=1_000.0).contains(&x));
-    let factor = fields.required("factor", "factor = 5", problems, times);
-    let over = fields.required("over", "over = \"1m\"", problems, positive_span);
-    fields.finish(problems);
-    Some(Action::Burst { factor: factor?, over: over? })
-}
-
-fn outage(node: &Node, problems: &mut Problems) -> Option<Action> {
-    let mut fields = Fields::of("`outage`", node, problems)?;
-    let over = fields.required("over", "over = \"30s\"", problems, positive_span);
-    let failure =
-        fields.required("failure", "failure = \"hanging\"", problems, |node, problems| {
-            let choice = Choice::of(node, problems)?;
-            match (choice.name, choice.payload) {
-                ("hanging", None) => Some(Failure::Hanging),
-                ("refusing", Some(after)) => {
-                    Some(Failure::Refusing { after: span(after, problems)? })
-                }
-                _ => choice.unknown(&["hanging", "refusing = \"100ms\""], problems),
-            }
-        });
-    fields.finish(problems);
-    Some(Action::Outage { over: over?, failure: failure? })
 }

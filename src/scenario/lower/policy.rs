@@ -10,21 +10,29 @@ use super::acquire::acquire;
 use super::background;
 use super::delay::schedule;
 use crate::policy::{
-    Acquire, BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime, LoopRule,
-    LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
+    Acquire, BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime,
+    LoopRule, LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
 };
 use crate::units::{Ratio, Span};
 
 /// Parts of a mixed fleet are numbered with eight bits.
 const MOST_PARTS: usize = 256;
 
-/// All policies in the file's order; `rules` are those of `[loop]`, `handling` that of `[background]`.
+/// The policies of a scenario, in the file's order.
+pub(super) struct Policies {
+    /// All that have a name.
+    pub known: Vec<Candidate>,
+    /// Those that are to be played by themselves.
+    pub played: Vec<Candidate>,
+}
+
+/// All policies; `rules` are those of `[loop]`, `handling` that of `[background]`.
 pub(super) fn policies(
     node: &Node,
     rules: Option<LoopRules>,
     handling: Option<&Handling>,
     problems: &mut Problems,
-) -> Option<Vec<Candidate>> {
+) -> Option<Policies> {
     let Value::Table(entries) = &node.value else {
         Fields::of("[policy]", node, problems)?;
         return None;
@@ -43,7 +51,8 @@ pub(super) fn policies(
     let read: Vec<_> = entries
         .iter()
         .map(|entry| {
-            let named = check_name(entry, problems);
+            let named = check_name("policy", entry, problems);
+            let played = is_played(entry, problems);
             let parts = if is_mix(entry) {
                 mix(entry, &plain, problems)
             } else {
@@ -52,10 +61,26 @@ pub(super) fn policies(
             };
             let handling = self::handling(entry, entries, handling, problems);
             let name = named.then(|| entry.key.clone());
-            Some(Candidate { name: name?, parts: parts?, handling: handling? })
+            let candidate = Candidate { name: name?, parts: parts?, handling: handling? };
+            Some((candidate, played?))
         })
         .collect();
-    read.into_iter().collect()
+    let read: Vec<(Candidate, bool)> = read.into_iter().collect::<Option<_>>()?;
+    let played = read.iter().filter(|(_, played)| *played).map(|(candidate, _)| candidate.clone());
+    let played: Vec<Candidate> = played.collect();
+    if played.is_empty() {
+        let help = "leave `played = false` out of one of them";
+        problems.add("no policy is played", node.place.clone(), help);
+        return None;
+    }
+    Some(Policies { known: read.into_iter().map(|(candidate, _)| candidate).collect(), played })
+}
+
+/// Whether a policy is played by itself, and not only extended, mixed or switched to. Its heirs
+/// decide for themselves.
+fn is_played(entry: &Entry, problems: &mut Problems) -> Option<bool> {
+    let name = format!("[policy.{}]", entry.key);
+    Fields::of(name, &entry.node, problems)?.or("played", true, problems, boolean)
 }
 
 /// How the background load is handled under a policy: as it or what it extends says, else as `default`.
@@ -95,6 +120,7 @@ fn mix(
     let mut fields = Fields::of(format!("[policy.{}]", entry.key), &entry.node, problems)?;
     let node = fields.get("mix")?;
     fields.get("background");
+    fields.get("played");
     fields.finish(problems);
     let Value::Table(shares) = &node.value else {
         Fields::of("`mix`", node, problems)?;
@@ -129,11 +155,13 @@ fn mix(
     Some(parts)
 }
 
-fn check_name(entry: &Entry, problems: &mut Problems) -> bool {
+/// Whether what is named so, a policy or a variant, can be shown.
+pub(super) fn check_name(kind: &str, entry: &Entry, problems: &mut Problems) -> bool {
     let fine = !entry.key.trim().is_empty() && !entry.key.chars().any(char::is_control);
     if !fine {
         let help = "use letters, digits and hyphens";
-        problems.add("a policy needs a printable name", entry.place.clone(), help);
+        let message = format!("a {kind} needs a printable name");
+        problems.add(message, entry.place.clone(), help);
     }
     fine
 }
@@ -150,6 +178,7 @@ fn policy(
         fields.inherit(inherited.entries());
     }
     fields.get("extends");
+    fields.get("played");
     fields.get("background");
     let start_up = fields.or("start_up", Spread::Constant(Span::ZERO), problems, spread);
     let connection = fields.optional("connection", problems, connection);
