@@ -5,6 +5,7 @@ mod bad_input;
 mod cli;
 mod client_rules;
 mod connections;
+mod deadline;
 mod determinism;
 mod disturbances;
 mod herds;

@@ -22,6 +22,7 @@ const BUILTINS: &[Builtin] = embedded![
     "api-burst",
     "crash-loop",
     "cron-top-of-hour",
+    "deadline-notebook",
     "deploy-reconnect-storm",
     "deriver-restart",
     "items-survive",
