@@ -1,6 +1,8 @@
 //! One integration binary, a module per subject.
 
+mod aws;
 mod background;
+mod backoff;
 mod bad_input;
 mod cli;
 mod client_rules;
