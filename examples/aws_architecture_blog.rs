@@ -155,6 +155,7 @@ pub fn reference() -> Vec<Reference> {
     rows.collect()
 }
 
+#[allow(clippy::disallowed_macros, reason = "it has no console")]
 fn main() {
     println!(
         "{:<12}{:>8}{:>20}{:>24}",

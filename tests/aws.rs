@@ -8,6 +8,7 @@ use aws_architecture_blog::{RUNS, means, reference};
 
 /// Calls and time of five algorithms and twenty sizes, within 4.2 standard errors of both programs' runs.
 #[test]
+#[allow(clippy::disallowed_macros, reason = "it says how close it came")]
 fn the_blogs_program_and_ours_agree() {
     let (mut figures, mut worst) = (0, 0.0f64);
     for row in reference() {

@@ -38,7 +38,8 @@ fn the_deadline_study_comes_out_and_its_ranking_depends_on_the_installed_botocor
     let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), ALGORITHMS.len());
     for row in rows {
-        let (_, policy) = ALGORITHMS.iter().find(|(name, _)| *name == &row[0]).expect("it is played");
+        let (_, policy) =
+            ALGORITHMS.iter().find(|(name, _)| *name == &row[0]).expect("it is played");
         assert_near(total(policy), row[2].parse().unwrap(), 0.002);
     }
     for (policy, printed) in PRINTED {

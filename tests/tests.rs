@@ -2,7 +2,6 @@
 
 mod aws;
 mod background;
-mod backoff;
 mod bad_input;
 mod cli;
 mod client_rules;
@@ -14,6 +13,7 @@ mod herds;
 mod incident;
 mod laws;
 mod layers;
+mod libraries;
 mod measured;
 mod outcomes;
 mod queues;

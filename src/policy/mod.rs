@@ -7,12 +7,14 @@ mod distribution;
 mod growth;
 mod hint;
 mod pipeline;
+mod sequences;
 mod stage;
 
 pub use distribution::Distribution;
 pub use growth::{Exponential, Growth, Overflow, Past};
 pub use hint::Hint;
 pub use pipeline::{After, Pipeline};
+pub use sequences::Sequences;
 pub use stage::Stage;
 
 use serde::Serialize;

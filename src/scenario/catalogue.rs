@@ -22,8 +22,8 @@ pub struct Preset {
     pub name: String,
     /// The versions for which it holds.
     pub versions: Versions,
-    /// Row of the reference table that it comes from.
-    pub row: u32,
+    /// Row of the reference table that it comes from, if it has one.
+    pub row: Option<u32>,
     /// The delay before the k-th retry, in one line.
     pub formula: String,
     /// Where the formula stands.
@@ -307,7 +307,7 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
     let mut fields = Fields::of("[[policy]]", node, problems)?;
     let name = fields.required("name", "name", problems, text);
     let versions = fields.required("versions", "versions", problems, versions);
-    let row = fields.required("row", "row", problems, count(1..=1_000));
+    let row = fields.optional("row", problems, count(1..=1_000));
     let formula = fields.required("formula", "formula", problems, text);
     let source = fields.required("source", "source", problems, text);
     let evidence = fields.required("evidence", "evidence", problems, evidence);

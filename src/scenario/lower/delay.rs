@@ -95,6 +95,7 @@ fn pipeline_within(node: &Node, stages: &mut usize, problems: &mut Problems) -> 
                 after = self::after(payload, stages, problems);
                 after.as_ref()?;
             }
+            Some(Choice { name: "clamp", payload: Some(cap), .. }) if is_none(cap) => {}
             choice => read.push(choice.and_then(|choice| stage(&choice, stages, problems))),
         }
     }
@@ -170,7 +171,10 @@ fn growth(node: &Node, problems: &mut Problems) -> Option<Growth> {
         "sorted" => law_of(&mut |fields, problems| {
             let base = fields.required("base", "base = \"1s\"", problems, span);
             let factor = fields.required("factor", "factor = 2", problems, factor());
-            let cap = fields.or("cap", Span::MAX, problems, span);
+            let cap = fields.or("cap", Span::MAX, problems, |node, problems| match is_none(node) {
+                true => Some(Span::MAX),
+                false => span(node, problems),
+            });
             let retries = fields.required("retries", "retries = 10", problems, count(1..=200));
             let (base, factor, cap, retries) = (base?, factor?, cap?, retries?);
             Some(Growth::Sorted { base, factor, cap, retries })
@@ -305,6 +309,11 @@ fn after(node: &Node, stages: &mut usize, problems: &mut Problems) -> Option<Aft
     });
     fields.finish(problems);
     Some(After { retries: retries?, then: Box::new(then?) })
+}
+
+/// Whether a cap is `"none"`, as the presets say of libraries that have none.
+fn is_none(cap: &Node) -> bool {
+    matches!(&cap.value, Value::Text(text) if text == "none")
 }
 
 fn is_one_of(examples: &[&str], name: &str) -> bool {
