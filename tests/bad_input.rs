@@ -637,3 +637,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_preset_is_named_with_a_known_version_and_given_what_it_knows() {
+    let acquire = |acquire: &str| {
+        let text = MAIN.replacen("acquire = \"once\"", &format!("acquire = {acquire}"), 1);
+        shown(&text, &[])
+    };
+    let refused = |written: &str, parts: &[&str]| {
+        let shown = acquire(written);
+        for part in parts.iter().chain(&["--> mine.toml:", "^", "help:"]) {
+            assert!(shown.contains(part), "no {part:?} in:\n{shown}");
+        }
+    };
+    refused(
+        "{ preset = \"botocore-standrad@1.34.106\" }",
+        &["there is no preset `botocore-standrad@1.34.106`", "did you mean `botocore-standard`?"],
+    );
+    refused(
+        "{ preset = \"botocore-standard@1.30.0\" }",
+        &["not known at version `1.30.0`", "known are: 1.31.21 to 1.34.106, 1.34.107 to 1.43"],
+    );
+    refused("{ preset = \"botocore-standard\" }", &["needs a version", "botocore-standard@…"]);
+    refused(
+        "{ preset = \"botocore-standard@1.34.106\", capp = \"30s\" }",
+        &["unknown key `capp`", "did you mean `cap`?"],
+    );
+    refused(
+        "{ preset = \"botocore-standard@1.34.106\", cap = 30 }",
+        &["a bare number is no duration", "\"30s\""],
+    );
+    refused(
+        "{ preset = \"aiohttp-retry-random@2.9.1\", min = \"10s\" }",
+        &["the lower bound is above the upper one", "preset = \"aiohttp-retry-random@2.9.1\""],
+    );
+}
+
+#[test]
+fn a_poll_schedule_cannot_look_back() {
+    let walk = "poll = [{ walk = { first = \"1s\", factor = 2 } }, { clamp = \"30s\" }]";
+    refused(
+        "poll = [\n  { exponential = { base = \"1s\", factor = 2 } },\n  { clamp = \"30s\" },\n]",
+        walk,
+        "a poll schedule cannot depend on the delays or draws before",
+        "choose another growth",
+    );
+}

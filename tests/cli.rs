@@ -249,3 +249,101 @@ fn help_leads_with_examples() {
     let text = stdout(&herdsim(place.path(), &["--help"]));
     assert!(text.find("Examples:").unwrap() < text.find("Usage:").unwrap(), "{text}");
 }
+
+#[test]
+fn backoff_says_side_by_side_in_80_columns_where_jitter_vanishes() {
+    let place = tempfile::tempdir().unwrap();
+    let three = [
+        "backoff",
+        "botocore-standard@1.34.106",
+        "botocore-standard@1.34.107",
+        "deadline-no-overflow@8e776e1+botocore-1.34.162",
+        "--attempts",
+        "14",
+    ];
+    let output = herdsim(place.path(), &three);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for words in [
+        "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1), cap); raises at attempt 1025\n",
+        "   stops after 3 attempts; exact\n",
+        "\n9         19.2   20.0    92 %   10.0   18.0     0 %   15.0   27.0     0 %\n",
+        "\n12        19.9   20.0  > 99 %   10.0   18.0     0 %   27.0   29.4     0 %\n",
+        "- A: jitter vanishes at the cap: from attempt 9 on, 90 % of the delays or more",
+        "- A: overflow: the code raises at attempt 1025",
+    ] {
+        assert!(text.contains(words), "no {words:?} in:\n{text}");
+    }
+    assert!(!text.contains("- B:") && !text.contains("- C:"), "{text}");
+}
+
+#[test]
+fn backoff_writes_each_format() {
+    let place = tempfile::tempdir().unwrap();
+    let printed = |format: &str| {
+        let args = ["backoff", "stripe-node@23.1.0", "--attempts", "2", "--format", format];
+        stdout(&herdsim(place.path(), &args))
+    };
+    assert_eq!(
+        printed("csv"),
+        "policy,attempt,min_s,p10_s,p50_s,mean_s,p90_s,max_s,cap_share,cumulative_mean_s\n\
+         stripe-node@23.1.0,1,0.5,0.5,0.5,0.5,0.5,0.5,0,0.5\n\
+         stripe-node@23.1.0,2,0.5,0.55,0.75,0.75,0.95,1,0,1.25\n"
+    );
+    let json: serde_json::Value = serde_json::from_str(&printed("json")).unwrap();
+    assert_eq!(json[0]["attempts"][1]["mean_s"], 0.75);
+    assert_eq!(json[0]["surprises"].as_array().unwrap().len(), 1);
+    let markdown = printed("markdown");
+    assert!(markdown.contains("| 2 | 0.500 | 0.550 | 0.750 | 0.750 | 0.950 | 1.00 | 0 % | 1.25 |"));
+    assert!(markdown.contains("- the first retry has no jitter: it comes after exactly 0.500 s."));
+}
+
+#[test]
+fn backoff_reads_rules_and_policies_from_a_file() {
+    let place = tempfile::tempdir().unwrap();
+    let rules = "[mine]\npreset = \"kazoo-retry@2.11.0\"\nmax = \"5s\"\n\
+                 [other.retry]\ndelay = [\"1s\"]\nstop = \"never\"\n";
+    fs::write(place.path().join("rules.toml"), rules).unwrap();
+    let text = stdout(&herdsim(place.path(), &["backoff", "rules.toml"]));
+    for words in ["A  mine\n", "sampled from 20 000 clients", "B  other\n   never stops; exact"] {
+        assert!(text.contains(words), "no {words:?} in:\n{text}");
+    }
+    assert!(text.contains("- A: may exceed its cap of 5.00 s"), "{text}");
+    assert!(text.contains("- B: no jitter"), "{text}");
+    let scenario = include_str!("../scenarios/deriver-restart.toml");
+    fs::write(place.path().join("scenario.toml"), scenario).unwrap();
+    let text = stdout(&herdsim(place.path(), &["backoff", "scenario.toml"]));
+    assert!(text.contains("A  baseline\n") && text.contains("botocore\n"), "{text}");
+}
+
+#[test]
+fn backoff_says_what_there_is_where_a_name_is_wrong() {
+    let place = tempfile::tempdir().unwrap();
+    let wrong = |name: &str| herdsim(place.path(), &["backoff", name]);
+    refused(
+        &wrong("botocore-standrad@1.34.106"),
+        &["no preset", "did you mean `botocore-standard`?"],
+    );
+    refused(
+        &wrong("botocore-standard@1.9"),
+        &["not known at version `1.9`", "1.31.21 to 1.34.106"],
+    );
+    refused(&wrong("botocore-standard"), &["there is no file and no preset", "list policies"]);
+    fs::write(place.path().join("empty.toml"), "").unwrap();
+    refused(&wrong("empty.toml"), &["has no retry rule"]);
+}
+
+#[test]
+fn list_shows_each_preset_with_its_formula_and_evidence() {
+    let place = tempfile::tempdir().unwrap();
+    let text = stdout(&herdsim(place.path(), &["list", "policies"]));
+    for words in [
+        "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1), cap); raises at attempt 1025\n",
+        "base = \"1s\", cap = \"20s\", first = 0, stop = { attempts = 3 }",
+        "    run: botocore/retries/standard.py",
+        "    without the retry quota of 500 tokens",
+    ] {
+        assert!(text.contains(words), "no {words:?} in:\n{text}");
+    }
+}

@@ -276,3 +276,30 @@ fn hourly_jobs_are_refused_unless_they_are_spread_over_more_than_their_work() {
     assert!((busy / (3_000.0 * 2.0 / 3_600.0) - 1.0).abs() < 0.05, "{busy}");
     assert!((figure("hashed", dispersion) - 1.0).abs() < 0.1);
 }
+
+/// 1e300² is no double: the code raises when it is asked for the delay after the third attempt.
+#[test]
+fn where_the_code_raises_the_acquisition_has_failed() {
+    let raising = "[policy.tested.acquire.retry]
+         delay = [
+           { exponential = { base = '1us', factor = 1e300, overflow = 'raises' } },
+           { clamp = '1s' },
+         ]
+         stop = 'never'";
+    let (mut attempts, mut failed) = (BTreeMap::new(), 0);
+    for (_, event) in events(&saturated(raising), 0) {
+        match event {
+            Event::Departed { client, begins, .. } => {
+                let begun = attempts.entry(client).or_insert(0);
+                *begun = if begins == Begins::Poll { 1 } else { *begun + 1 };
+                assert!(*begun <= 3, "client {client} tries again");
+            }
+            Event::PollEnded { client, outcome: herdsim::policy::Outcome::Error, .. } => {
+                assert_eq!(attempts[&client], 3);
+                failed += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(failed > 1_000, "{failed} polls failed");
+}

@@ -20,6 +20,8 @@ enum Kind {
     Scenarios,
     /// Presets of poolers: every default and where it comes from
     Poolers,
+    /// Presets of retry policies: formula, defaults, source and how far each was checked
+    Policies,
 }
 
 impl List {
@@ -27,6 +29,7 @@ impl List {
         let text = match self.kind {
             Kind::Scenarios => scenarios(),
             Kind::Poolers => poolers(),
+            Kind::Policies => policies(),
         };
         console.data(text.as_bytes())
     }
@@ -46,4 +49,19 @@ fn poolers() -> String {
         format!("[pooler]\npreset = \"{}\"\n\n{text}", preset.name)
     });
     written.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Each preset with the delay before its k-th retry.
+fn policies() -> String {
+    let written = scenario::presets().iter().map(|preset| {
+        let mut lines = vec![
+            format!("{} ({})", preset.name, preset.versions),
+            format!("    {}", preset.formula),
+            format!("    {}", preset.defaults()),
+            format!("    {}: {}", preset.evidence, preset.source),
+        ];
+        lines.extend(preset.lacks.iter().map(|lacks| format!("    without {lacks}")));
+        lines.join("\n") + "\n"
+    });
+    written.collect::<Vec<_>>().join("\n")
 }

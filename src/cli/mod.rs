@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr. Flags are turned into plain values here; no other
 //! room sees them.
 
+mod backoff;
 mod check;
 mod console;
 mod failure;
@@ -24,6 +25,7 @@ Examples:
   herdsim check my.toml                             what about it may surprise
   herdsim run deriver-restart                       play one, write results/deriver-restart
   herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
+  herdsim backoff botocore-standard@1.34.107        what a library's retries do
 
 {usage-heading} {usage}
 
@@ -72,6 +74,7 @@ enum Color {
 enum Command {
     Run(run::Run),
     Check(check::Check),
+    Backoff(backoff::Backoff),
     List(list::List),
 }
 
@@ -97,6 +100,7 @@ impl Cli {
         match self.command {
             Command::Run(run) => run.run(console),
             Command::Check(check) => check.run(console),
+            Command::Backoff(backoff) => backoff.run(console),
             Command::List(list) => list.run(console),
         }
     }

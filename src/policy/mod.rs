@@ -3,6 +3,7 @@
 //! Pure data and pure functions: no clock, no queue, no file format. A policy sees its own client's
 //! outcome and attempt number, and asks [`random`](crate::random) for its draws.
 
+mod curve;
 mod distribution;
 mod growth;
 mod hint;
@@ -10,6 +11,7 @@ mod pipeline;
 mod sequences;
 mod stage;
 
+pub use curve::{Curve, SAMPLES, Surprise};
 pub use distribution::Distribution;
 pub use growth::{Exponential, Growth, Overflow, Past};
 pub use hint::Hint;

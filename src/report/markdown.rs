@@ -36,7 +36,7 @@ fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
 }
 
 /// Names and titles are the user's: what would be markup in them stays text.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
         if matches!(sign, '|' | '*' | '_' | '`' | '<' | '[' | '\\') {

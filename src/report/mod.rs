@@ -5,6 +5,7 @@
 //! written here, so a report can be made again at any time. What a time that had not come by the end
 //! looks like is decided in one place (`columns`): `> 30m`, never a number.
 
+pub mod backoff;
 pub mod check;
 mod columns;
 mod happenings;

@@ -38,6 +38,11 @@ pub(super) fn render(mut columns: Vec<Column>, width: usize, ink: Ink) -> String
     out
 }
 
+/// Whether the table has room for all columns.
+pub(super) fn fits(columns: &[Column], width: usize) -> bool {
+    total(columns, 1) <= width
+}
+
 fn push_line(
     out: &mut String,
     columns: &[Column],

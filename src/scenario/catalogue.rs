@@ -157,19 +157,25 @@ fn read_backoffs(
 }
 
 impl Preset {
-    /// What `wanted`, written at `node`, names.
+    /// The preset that `library-policy@version` names.
+    pub fn named(wanted: &str) -> Option<&'static Preset> {
+        let (name, version) = wanted.split_once('@')?;
+        let is_it = |preset: &&Preset| preset.name == name && preset.versions.contain(version);
+        presets().iter().find(is_it)
+    }
+
+    /// The same, written at `node`.
     pub(super) fn find(
         wanted: &str,
         node: &Node,
         problems: &mut Problems,
     ) -> Option<&'static Preset> {
-        let (name, version) = wanted.split_once('@').unwrap_or((wanted, ""));
-        let named = || presets().iter().filter(|preset| preset.name == name);
-        let found = named().find(|preset| preset.versions.contain(version));
-        if found.is_some() {
-            return found;
+        if let Some(preset) = Preset::named(wanted) {
+            return Some(preset);
         }
-        let known: Vec<String> = named().map(|preset| preset.versions.to_string()).collect();
+        let (name, version) = wanted.split_once('@').unwrap_or((wanted, ""));
+        let of_name = presets().iter().filter(|preset| preset.name == name);
+        let known: Vec<String> = of_name.map(|preset| preset.versions.to_string()).collect();
         let (message, help) = if known.is_empty() {
             let help = format!("{}`herdsim list policies` shows them all", nearest_preset(wanted));
             (format!("there is no preset `{wanted}`"), help)

@@ -1,0 +1,57 @@
+//! `herdsim backoff`: what a retry policy does at each attempt.
+
+use clap::{Args, ValueEnum};
+
+use super::{Console, Failure};
+use crate::policy::Curve;
+use crate::report::backoff::{self, Shown};
+use crate::scenario::{self, Preset};
+
+/// Show what retry policies do, attempt by attempt, and what about them may surprise
+#[derive(Debug, Args)]
+pub(super) struct Backoff {
+    /// Presets such as botocore-standard@1.34.107, or TOML files with retry rules or policies
+    #[arg(required = true, value_name = "PRESET|FILE")]
+    policies: Vec<String>,
+    /// Attempts to show
+    #[arg(long, value_name = "N", default_value_t = 12,
+          value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    attempts: u32,
+    /// Where the draws come from, where there is no closed form
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Aligned text for people, policies side by side
+    Table,
+    /// A row per policy and attempt, with what may surprise
+    Json,
+    /// A row per policy and attempt
+    Csv,
+    /// For a pull request
+    Markdown,
+}
+
+impl Backoff {
+    pub fn run(self, console: &Console) -> Result<(), Failure> {
+        let mut shown = Vec::new();
+        for wanted in &self.policies {
+            for scenario::Backoff { name, retry } in scenario::backoffs(wanted)? {
+                let formula = Preset::named(wanted).map(|preset| preset.formula.clone());
+                let curve = Curve::of(&retry, self.attempts, self.seed);
+                shown.push(Shown { name, formula, retry, curve });
+            }
+        }
+        console.data(&match self.format {
+            Format::Table => backoff::render(&shown, &console.style()).into_bytes(),
+            Format::Json => backoff::json(&shown).into_bytes(),
+            Format::Csv => backoff::csv(&shown),
+            Format::Markdown => backoff::markdown(&shown).into_bytes(),
+        })
+    }
+}
