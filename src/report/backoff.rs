@@ -110,8 +110,8 @@ impl Shown {
             0 => format!("sampled from {} clients", count(f64::from(SAMPLES))),
             all if all == self.curve.delays.len() => "exact".to_owned(),
             some => {
-                let samples = count(f64::from(SAMPLES));
-                format!("exact at {some} attempts, the others sampled from {samples} clients")
+                let (all, samples) = (self.curve.delays.len(), count(f64::from(SAMPLES)));
+                format!("exact at {some} of {all} attempts, else sampled from {samples} clients")
             }
         };
         self.formula
