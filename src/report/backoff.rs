@@ -8,6 +8,7 @@ use super::numbers::{count, percent};
 use super::table::{self, Column};
 use super::text::{Piece, Style, paragraph};
 use crate::policy::{Curve, Distribution, Retry, SAMPLES, Stop, Surprise};
+use crate::results::tables::decimal;
 
 /// A retry rule with its curve.
 #[derive(Clone, Debug)]
@@ -199,11 +200,6 @@ pub fn csv(shown: &[Shown]) -> Vec<u8> {
         }
     }
     table.into_inner().expect(written)
-}
-
-fn decimal(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[derive(Serialize)]

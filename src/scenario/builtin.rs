@@ -41,7 +41,7 @@ const BUILTINS: &[Builtin] = embedded![
 ];
 
 /// All shipped scenarios, by name.
-pub fn builtins() -> impl Iterator<Item = Builtin> {
+pub fn builtins() -> impl Iterator<Item = Builtin> + Clone {
     BUILTINS.iter().copied()
 }
 

@@ -74,11 +74,10 @@ impl ScenarioError {
     }
 
     pub(super) fn unknown_builtin(wanted: &str) -> ScenarioError {
-        let names: Vec<&str> = builtins().map(|builtin| builtin.name).collect();
-        let nearest = nearest(wanted, names.iter().copied());
+        let names = builtins().map(|builtin| builtin.name);
         ScenarioError::plain(
             format!("there is no file and no built-in scenario `{wanted}`"),
-            format!("{nearest}built-in scenarios are: {}", names.join(", ")),
+            alternatives(wanted, "built-in scenarios", names),
         )
     }
 
@@ -140,6 +139,17 @@ fn visible(text: &str, span: &Range<usize>) -> Range<usize> {
         Some(line) => start..start + line,
         None => start..end,
     }
+}
+
+/// The names that could stand in place of a mistyped one, the nearest first of all: "did you mean `x`?
+/// policies to mix are: …", where `what` are policies to mix.
+pub(super) fn alternatives<'a>(
+    wrong: &str,
+    what: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    let known = names.clone().collect::<Vec<_>>().join(", ");
+    format!("{}{what} are: {known}", nearest(wrong, names))
 }
 
 /// "did you mean `x`? " for the name nearest to a mistyped one, or nothing.

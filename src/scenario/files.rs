@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use super::diagnostic::{Problems, nearest};
+use super::diagnostic::{Problems, alternatives};
 use super::reader::{Fields, text};
 use super::tree::{Node, Value};
 use crate::units::Span;
@@ -114,8 +114,7 @@ impl<'a, const N: usize> Rows<'a, N> {
         let mut indices = [0; N];
         for (index, column) in indices.iter_mut().zip(columns) {
             let Some(found) = header.iter().position(|name| name == column) else {
-                let known = header.iter().collect::<Vec<_>>().join(", ");
-                let help = format!("{}its columns are: {known}", nearest(column, header.iter()));
+                let help = alternatives(column, "its columns", header.iter());
                 let message = format!("`{file}` has no column `{column}`");
                 problems.add(message, node.place.clone(), help);
                 return None;

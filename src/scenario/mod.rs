@@ -36,7 +36,7 @@ pub use model::{
 };
 pub use poolers::{POOLERS, PoolerPreset};
 
-use diagnostic::{Problems, nearest};
+use diagnostic::{Problems, alternatives};
 
 /// A scenario together with where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,10 +147,9 @@ fn check_names(
     let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) else {
         return Ok(());
     };
-    let nearest = nearest(unknown, known.iter().copied());
     let help = match known {
         [] => format!("it has no {many} at all"),
-        _ => format!("{nearest}its {many} are: {}", known.join(", ")),
+        _ => alternatives(unknown, &format!("its {many}"), known.iter().copied()),
     };
     Err(ScenarioError::plain(format!("scenario `{scenario}` has no {one} `{unknown}`"), help))
 }

@@ -4,7 +4,7 @@
 //! (`policy.jittered.start_up.uniform.1`), a pipeline stage also by its kind
 //! (`policy.baseline.poll.clamp`). Overrides come before `extends` is resolved, so heirs follow.
 
-use super::diagnostic::{Place, Problems, nearest};
+use super::diagnostic::{Place, Problems, alternatives};
 use super::tree::{self, Entry, Node, Value};
 
 /// Parts of a key; no key of a scenario has half as many.
@@ -100,13 +100,8 @@ fn may_create(
     let names = siblings.iter().map(|entry| entry.key.as_str());
     match path {
         [(kind @ ("policy" | "variant"), _)] => {
-            let known = names.clone().collect::<Vec<_>>().join(", ");
-            let nearest = nearest(segment, names);
-            let many = if *kind == "policy" { "policies" } else { "variants" };
-            Err((
-                format!("there is no {kind} `{segment}`"),
-                format!("{nearest}the {many} are: {known}"),
-            ))
+            let many = if *kind == "policy" { "the policies" } else { "the variants" };
+            Err((format!("there is no {kind} `{segment}`"), alternatives(segment, many, names)))
         }
         [("policy", _), (policy, _)] if !last && names.clone().any(|key| key == "extends") => {
             Err((

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::diagnostic::{Problems, nearest};
+use super::diagnostic::{Problems, alternatives, nearest};
 use super::tree::{Entry, Node, Value};
 use crate::units::{Ratio, Span};
 
@@ -115,11 +115,7 @@ impl<'a> Fields<'a> {
         for entry in &self.entries[..self.own] {
             if !self.known.contains(&entry.key.as_str()) {
                 let known = self.known.iter().copied();
-                let help = format!(
-                    "{}known keys are: {}",
-                    nearest(&entry.key, known),
-                    self.known.join(", ")
-                );
+                let help = alternatives(&entry.key, "known keys", known);
                 let message = format!("unknown key `{}` in {}", entry.key, self.name);
                 problems.add(message, entry.place.clone(), help);
             }

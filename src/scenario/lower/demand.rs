@@ -18,13 +18,7 @@ pub(super) fn claims(
     let claims = fields.optional("claims", problems, |node, problems| each(node, problems, demand));
     match (claim?, claims?) {
         (Some(claim), None) => Some(vec![claim]),
-        (None, Some(claims)) if (1..=MOST_TRANSACTIONS).contains(&claims.len()) => Some(claims),
-        (None, Some(claims)) if !claims.is_empty() => {
-            let message = format!("{} transactions are too many", claims.len());
-            let help = format!("list at most {MOST_TRANSACTIONS} demands");
-            problems.add(message, node.place.clone(), help);
-            None
-        }
+        (None, Some(claims)) if !claims.is_empty() => transactions(claims, node, problems),
         _ => {
             let help =
                 "write `claim = \"170ms\"`, or `claims = [ … ]` with one for each transaction";
@@ -33,6 +27,21 @@ pub(super) fn claims(
             None
         }
     }
+}
+
+/// The demands of as many transactions, unless they are too many for `node`.
+pub(super) fn transactions(
+    demands: Vec<Demand>,
+    node: &Node,
+    problems: &mut Problems,
+) -> Option<Vec<Demand>> {
+    if demands.len() > MOST_TRANSACTIONS {
+        let message = format!("{} transactions are too many", demands.len());
+        let help = format!("list at most {MOST_TRANSACTIONS} demands");
+        problems.add(message, node.place.clone(), help);
+        return None;
+    }
+    Some(demands)
 }
 
 pub(super) fn demand(node: &Node, problems: &mut Problems) -> Option<Demand> {

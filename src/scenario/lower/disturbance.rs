@@ -1,6 +1,6 @@
 //! Disturbances: what happens when, once or again and again, and what contradicts itself.
 
-use super::super::diagnostic::{Place, Problems, nearest};
+use super::super::diagnostic::{Place, Problems, alternatives};
 use super::super::disturbance::{Action, Disturbance, Failure, NamedPolicy, Waves};
 use super::super::model::{Candidate, Run};
 use super::super::reader::{
@@ -256,8 +256,7 @@ fn followed(
         None => {
             let plain = policies.iter().filter(|known| known.parts.len() == 1);
             let names = plain.map(|known| known.name.as_str());
-            let known = names.clone().collect::<Vec<_>>().join(", ");
-            let help = format!("{}policies to follow are: {known}", nearest(&name, names));
+            let help = alternatives(&name, "policies to follow", names);
             let message = format!("there is no policy `{name}` to follow");
             problems.add(message, node.place.clone(), help);
             None

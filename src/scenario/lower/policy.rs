@@ -1,6 +1,6 @@
 //! Policies: what they inherit, and what else they hold.
 
-use super::super::diagnostic::{Problems, nearest};
+use super::super::diagnostic::{Problems, alternatives};
 use super::super::model::{Candidate, Part};
 use super::super::reader::{
     Choice, Fields, boolean, count, or_never, pair, positive_span, share, span, text,
@@ -131,8 +131,7 @@ fn mix(
         let share = share(&part.node, problems);
         let Some((_, policy)) = plain.iter().find(|(name, _)| *name == part.key) else {
             let names = plain.iter().map(|(name, _)| *name);
-            let known = names.clone().collect::<Vec<_>>().join(", ");
-            let help = format!("{}policies to mix are: {known}", nearest(&part.key, names));
+            let help = alternatives(&part.key, "policies to mix", names);
             let message = format!("there is no policy `{}` to mix", part.key);
             problems.add(message, part.place.clone(), help);
             return None;
@@ -233,8 +232,7 @@ fn ancestors<'a>(
         let wanted = text(node, problems)?;
         let Some(parent) = all.iter().find(|candidate| candidate.key == wanted) else {
             let names = all.iter().map(|candidate| candidate.key.as_str());
-            let known = names.clone().collect::<Vec<_>>().join(", ");
-            let help = format!("{}the policies are: {known}", nearest(&wanted, names));
+            let help = alternatives(&wanted, "the policies", names);
             problems.add(
                 format!("there is no policy `{wanted}` to extend"),
                 node.place.clone(),

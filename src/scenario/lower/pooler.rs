@@ -1,6 +1,6 @@
 //! The pooler: its own keys over those of its preset.
 
-use super::super::diagnostic::{Problems, nearest};
+use super::super::diagnostic::{Problems, alternatives};
 use super::super::model::{
     CountFrom, DeadCost, DeadWaiters, Handshake, Logins, Mode, Orphans, Pooler, Reserve,
 };
@@ -77,8 +77,7 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Option<&'static Pooler
     let found = POOLERS.iter().find(|preset| preset.name == wanted);
     if found.is_none() {
         let names = POOLERS.iter().map(|preset| preset.name);
-        let known = names.clone().collect::<Vec<_>>().join(", ");
-        let help = format!("{}the presets are: {known}", nearest(&wanted, names));
+        let help = alternatives(&wanted, "the presets", names);
         problems.add(format!("there is no pooler preset `{wanted}`"), node.place.clone(), help);
     }
     found.map(Some)

@@ -6,7 +6,7 @@ use super::super::reader::{
     Choice, Fields, count, each, list, number, rate_per_second, share, span,
 };
 use super::super::tree::Node;
-use super::demand::{MOST_TRANSACTIONS, demand};
+use super::demand::{self, demand};
 use crate::units::{Ratio, SimTime, Span};
 
 /// The work of a fleet of so many `clients`.
@@ -27,13 +27,7 @@ pub(super) fn work(node: &Node, clients: u32, problems: &mut Problems) -> Option
     let failure = fields.or("failure", Ratio::ZERO, problems, share);
     let reclaim = fields.or("reclaim", Span::ZERO, problems, span);
     fields.finish(problems);
-    let transactions = transactions?;
-    if transactions.len() > MOST_TRANSACTIONS {
-        let message = format!("{} transactions are too many", transactions.len());
-        let help = format!("list at most {MOST_TRANSACTIONS} demands");
-        problems.add(message, node.place.clone(), help);
-        return None;
-    }
+    let transactions = demand::transactions(transactions?, node, problems)?;
     Some(Work {
         arrivals: arrivals?,
         tenants: tenants?,
