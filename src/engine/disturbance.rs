@@ -242,9 +242,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// they run on without a backend. A `database` that goes down drops everything at work in it.
     pub(super) fn cut_claims(&mut self, restarting: Range<u32>, database: bool) {
         let guests = &self.guests;
-        let dies = |client| restarting.contains(&guests.owner(client));
         let hit = |job: &Job| match job.work {
-            Work::Good | Work::Captive => database || dies(job.client),
+            Work::Good | Work::Captive => database || guests.dies(job.client, &restarting),
             Work::Dead | Work::Orphan | Work::Attempt(_) => database,
         };
         let run_on = !database && self.scenario.pooler.orphans == Orphans::Run;
@@ -281,7 +280,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.emit(Event::ClaimDropped { client, good: work == Work::Good, service });
             }
             match work {
-                _ if restarting.contains(&self.guests.owner(client)) || self.has_left(client) => {}
+                _ if !self.outlives(client, &restarting) => {}
                 Work::Good => self.end_poll(client, Outcome::Error),
                 Work::Captive => self.fail(client),
                 _ => {}

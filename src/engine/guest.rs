@@ -1,8 +1,10 @@
 //! Guests: those who need the pool for once, behind the fleet's clients in the same array.
 //!
-//! A request of the background load, or a worker whose item needs further transactions, takes a free slot, makes
-//! its acquisitions by the same rules as any client, and gives the slot back. Its draws are keyed by what it
-//! is, not by its slot: all policies meet the same requests.
+//! A request of the background load, or a worker whose item needs further transactions, takes a free
+//! slot, makes its acquisitions by the same rules as any client, and gives the slot back. Its draws are
+//! keyed by what it is, not by its slot: all policies meet the same requests.
+
+use std::ops::Range;
 
 use super::client::{Client, Phase};
 use super::connections::Connection;
@@ -102,6 +104,12 @@ impl Guests {
         }
     }
 
+    /// Whether a client is one of those who die, or a worker of one.
+    #[inline]
+    pub fn dies(&self, client: u32, died: &Range<u32>) -> bool {
+        died.contains(&self.owner(client))
+    }
+
     fn guest(&self, client: u32) -> Guest {
         self.slots[(client - self.fleet) as usize].0
     }
@@ -130,6 +138,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Whether this was a guest that has left: its client died in the meantime.
     pub(super) fn has_left(&self, client: u32) -> bool {
         self.is_guest(client) && !self.guests.slots[(client - self.guests.fleet) as usize].1
+    }
+
+    /// Whether a client goes on when some have died.
+    pub(super) fn outlives(&self, client: u32, died: &Range<u32>) -> bool {
+        !self.guests.dies(client, died) && !self.has_left(client)
     }
 
     /// Gives a guest a slot.

@@ -24,8 +24,8 @@
 //! ## Order
 //!
 //! Events are ordered by (time, class, client), see `key`: at one instant disturbances come first,
-//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals, requests and work. No order depends
-//! on a hash, an address or a thread.
+//! then completions, logins, queue timeouts, handshakes, clients' alarms, arrivals, requests and work.
+//! No order depends on a hash, an address or a thread.
 
 mod backends;
 mod client;
@@ -54,7 +54,8 @@ use observer::{End, Observer};
 ///
 /// # Panics
 ///
-/// If the scenario was not checked: a run beyond [`longest_run`](crate::scenario::longest_run), a policy that does not exist.
+/// If the scenario was not checked: a run beyond [`longest_run`](crate::scenario::longest_run), a policy
+/// that does not exist.
 pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl Observer) -> End {
     simulation::Simulation::new(scenario, policy, replicate, observer).run()
 }

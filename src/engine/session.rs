@@ -49,9 +49,8 @@ impl<O: Observer> Simulation<'_, O> {
     /// Ends the sessions of `restarting` clients, whose backends are free again, or all of them with a
     /// `database` that goes down.
     pub(super) fn cut_sessions(&mut self, restarting: Range<u32>, database: bool) {
-        let dies = |client: &u32| restarting.contains(&self.guests.owner(*client));
-        let cut: Vec<u32> =
-            self.links.keys().copied().filter(|client| database || dies(client)).collect();
+        let hit = |client: &u32| database || self.guests.dies(*client, &restarting);
+        let cut: Vec<u32> = self.links.keys().copied().filter(hit).collect();
         for client in cut {
             let Some(Link { since, connected }) = self.links.remove(&client) else { continue };
             self.good -= 1;
@@ -59,7 +58,7 @@ impl<O: Observer> Simulation<'_, O> {
                 self.backends.give_back(self.now, connected);
             }
             self.emit(Event::SessionCut { client, idle: self.now.since(since) });
-            if !restarting.contains(&self.guests.owner(client)) && !self.has_left(client) {
+            if self.outlives(client, &restarting) {
                 self.end_poll(client, Outcome::Error);
             }
         }

@@ -86,10 +86,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
         let others = scenario.happenings().filter_map(|happening| happening.action.to());
-        let mut policies =
-            parts.sizes().map(|(policy, _)| policy).chain(others.map(|to| &to.policy));
-        let keeps = policies.any(|policy| policy.connection.is_some());
-        drop(policies);
+        let keeps = parts.sizes().any(|(policy, _)| policy.connection.is_some())
+            || others.map(|to| &to.policy).any(|policy| policy.connection.is_some());
         let keeping = if keeps { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
             scenario,

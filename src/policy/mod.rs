@@ -132,8 +132,8 @@ pub struct BootCheck {
     pub delay: Span,
 }
 
-/// Clients that knock again after a pause instead of a sleep when a poll has failed; where there is work, when
-/// the transactions of a worker have failed, which then keeps its item.
+/// Clients that knock again after a pause instead of a sleep when a poll has failed; where there is
+/// work, when the transactions of a worker have failed, which then keeps its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HotLoop {
     /// How many.
