@@ -61,7 +61,7 @@ fn station(clients: u32, interval: &str, servers: u32, claim: &str, more: &str) 
 
 /// How likely 0, 1, 2, … `room` are at a station, by birth and death: in a mean service time `births(k)`
 /// come where k are, and min(k, servers) go.
-fn levels(births: impl Fn(u32) -> f64, servers: u32, room: u32) -> Vec<f64> {
+pub fn levels(births: impl Fn(u32) -> f64, servers: u32, room: u32) -> Vec<f64> {
     let weights: Vec<f64> = (0..=room)
         .scan(1.0, |weight, k| {
             let now = *weight;
@@ -78,7 +78,7 @@ fn mean(levels: &[f64], of: impl Fn(u32) -> u32) -> f64 {
 }
 
 /// The mean wait in mean service times: those who wait over those who are served, by Little's law.
-fn wait_at(levels: &[f64], servers: u32) -> f64 {
+pub fn wait_at(levels: &[f64], servers: u32) -> f64 {
     mean(levels, |k| k.saturating_sub(servers)) / mean(levels, |k| k.min(servers))
 }
 

@@ -116,23 +116,26 @@ fn a_worker_that_dies_at_the_pool_gives_its_item_back_too() {
 
 /// 200 clients for as many tenants that together get 20 items a second.
 fn steady(work: &str) -> Scenario {
+    let claim = "{ exponential = { mean = '100ms' } }";
+    let work = format!("[work]\narrivals = '20/s'\nworkers = 4\n{work}");
+    fleet_of_200(4, claim, &work)
+}
+
+fn fleet_of_200(replicates: u32, claim: &str, more: &str) -> Scenario {
     written(&format!(
-        "title = 'steady'
+        "title = 'fleet'
          [run]
          duration = '1h'
          warm_up = '5m'
-         replicates = 4
+         replicates = {replicates}
          [fleet]
          clients = 200
          initial = {{ warm = {{ interval = '10s' }} }}
          [pooler]
          pool_size = 50
          [database]
-         claim = {{ exponential = {{ mean = '100ms' }} }}
-         [work]
-         arrivals = '20/s'
-         workers = 4
-         {work}
+         claim = {claim}
+         {more}
          [policy.tested]
          poll = ['10s', {{ scale = [0.5, 1.5] }}]"
     ))
@@ -184,30 +187,14 @@ fn tenants_differ_by_zipfs_law_and_rates_go_up_and_down_with_the_day() {
 #[test]
 fn the_fleet_has_not_drained_while_more_waits_than_is_usual() {
     let outage = "[[disturbance]]\nat = '20m'\noutage = { over = '5m', failure = 'hanging' }";
-    let text = |work: &str| {
-        let mut summaries = play(&written(&format!(
-            "title = 'outage'
-             [run]
-             duration = '1h'
-             warm_up = '5m'
-             [fleet]
-             clients = 200
-             initial = {{ warm = {{ interval = '10s' }} }}
-             [pooler]
-             pool_size = 50
-             [database]
-             claim = '100ms'
-             {work}
-             {outage}
-             [policy.tested]
-             poll = ['10s', {{ scale = [0.5, 1.5] }}]"
-        )));
-        estimate(&summaries.remove(0), Metric::TimeToDrain)
+    let drain = |work: &str| {
+        let scenario = fleet_of_200(5, "'100ms'", &format!("{work}\n{outage}"));
+        estimate(&play(&scenario).remove(0), Metric::TimeToDrain)
     };
-    let empty = text("");
+    let empty = drain("");
     // A busy client looks each ten seconds, twice as often as it gets an item: what has piled up in the
     // five minutes takes as long to go.
-    let worked = text("[work]\narrivals = '10/s'\nprocessing = '1s'");
+    let worked = drain("[work]\narrivals = '10/s'\nprocessing = '1s'");
     assert!(empty < 320.0 && (500.0..800.0).contains(&worked), "{empty} s, {worked} s");
 }
 
