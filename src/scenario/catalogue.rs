@@ -13,7 +13,7 @@ use super::lower;
 use super::reader::{Choice, Fields, count, each, list, text};
 use super::tree::{self, Entry, Node, Value};
 use super::{Place, Source};
-use crate::policy::{Acquire, Retry};
+use crate::policy::Retry;
 
 /// A policy of a library.
 #[derive(Clone, Debug)]
@@ -37,6 +37,7 @@ pub struct Preset {
     pub(super) delay: Node,
     pub(super) stop: Node,
     pub(super) hint: Option<Node>,
+    pub(super) guards: Option<Node>,
 }
 
 /// Versions, both ends included. An end such as `1.43` covers every `1.43.x`.
@@ -143,8 +144,9 @@ fn read_backoffs(
     let nodes = tree::parse(&source.text, &mut problems).map(named).unwrap_or_default();
     let mut found = Vec::new();
     for (name, node) in nodes {
-        if let Some(Acquire::Retry(retry)) = lower::acquire(&node, &mut problems) {
-            found.push(Backoff { name, retry });
+        let acquire = lower::acquire(&node, &mut problems);
+        if let Some(retry) = acquire.as_ref().and_then(|acquire| acquire.retries().next()) {
+            found.push(Backoff { name, retry: retry.clone() });
         }
     }
     if found.is_empty() && problems.is_empty() {
@@ -326,6 +328,7 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
     let delay = fields.required("delay", "delay", problems, raw);
     let stop = fields.required("stop", "stop", problems, raw);
     let hint = fields.optional("hint", problems, raw);
+    let guards = fields.optional("guards", problems, raw);
     fields.finish(problems);
     Some(Preset {
         name: name?,
@@ -339,6 +342,7 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
         delay: delay?,
         stop: stop?,
         hint: hint?,
+        guards: guards?,
     })
 }
 

@@ -179,6 +179,24 @@ pub struct Pooler {
     pub handshake: Option<Handshake>,
     /// How backends are connected; `None` has them all connected always.
     pub logins: Option<Logins>,
+    /// What stands in front of it all and refuses what comes too fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limiter: Option<RateLimiter>,
+}
+
+/// A rate limiter in front of the pooler: a token bucket that every attempt needs a token of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RateLimiter {
+    /// Tokens a second.
+    pub rate: f64,
+    /// Tokens that it holds at most, and at the beginning.
+    pub burst: u32,
+    /// The longest an attempt waits for its token; one that would wait longer is refused at once.
+    pub wait: Span,
+    /// How long the rate takes to grow from nothing when the database is back; `None` has it at once.
+    pub ramp: Option<Span>,
+    /// What it tells those whom it refuses: how long to wait.
+    pub retry_after: Option<Span>,
 }
 
 /// How long a backend belongs to a client.
@@ -447,6 +465,7 @@ impl Pooler {
             orphans: Orphans::Dropped,
             handshake: None,
             logins: None,
+            limiter: None,
         }
     }
 }

@@ -2,33 +2,106 @@
 
 use super::super::catalogue::{self, Preset};
 use super::super::diagnostic::Problems;
-use super::super::reader::{Choice, Fields, count, number, span, text};
+use super::super::reader::{Choice, Fields, count, list, number, span, text};
 use super::super::tree::{Entry, Node, Value};
 use super::delay::pipeline;
-use crate::policy::{Acquire, Hint, Pipeline, Retry, Scope, Stop};
+use super::guard::{by_failure, guards};
+use crate::policy::{Acquire, Guard, Hint, Layer, MOST_LAYERS, Pipeline, Retry, Scope, Stop};
 use crate::units::Span;
 
 pub(in super::super) fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
+    if let Some(layers) = layered(node) {
+        return layers_of(layers, problems).map(Acquire::Layers);
+    }
+    let (retry, guards) = rule(node, problems)?;
+    match retry {
+        None if guards.is_empty() => Some(Acquire::Once),
+        Some(retry) if guards.is_empty() => Some(Acquire::Retry(retry)),
+        retry => Some(Acquire::Layers(vec![layer("acquisition", retry, guards, node, problems)?])),
+    }
+}
+
+/// The list of an `acquire` that nests rules.
+fn layered(node: &Node) -> Option<&Node> {
+    match &node.value {
+        Value::Table(entries) => match &entries[..] {
+            [Entry { key, node, .. }] if key == "layers" => Some(node),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn layers_of(node: &Node, problems: &mut Problems) -> Option<Vec<Layer>> {
+    let nodes = list(node, problems)?;
+    if nodes.is_empty() || nodes.len() > MOST_LAYERS {
+        let message = format!("layers are from 1 to {MOST_LAYERS}");
+        let help = "list them from the inside out: the library first, what calls it next";
+        problems.add(message, node.place.clone(), help);
+        return None;
+    }
+    let read = |(number, node): (usize, &Node), problems: &mut Problems| {
+        let mut fields = Fields::of("a layer", node, problems)?;
+        let default = format!("layer {}", number + 1);
+        let name = fields.or("name", default, problems, text);
+        let Value::Table(entries) = &node.value else { return None };
+        let rest = entries.iter().filter(|entry| entry.key != "name").cloned().collect();
+        let rest = Node { place: node.place.clone(), value: Value::Table(rest) };
+        let (retry, guards) = rule(&rest, problems)?;
+        layer(&name?, retry, guards, node, problems)
+    };
+    let layers: Vec<Option<Layer>> =
+        nodes.iter().enumerate().map(|layer| read(layer, problems)).collect();
+    layers.into_iter().collect()
+}
+
+fn layer(
+    name: &str,
+    retry: Option<Retry>,
+    guards: Vec<Guard>,
+    node: &Node,
+    problems: &mut Problems,
+) -> Option<Layer> {
+    if retry.as_ref().is_some_and(|retry| retry.scope != Scope::Call) {
+        let message = "a delay in layers or under guards remembers one call only";
+        problems.add(message, node.place.clone(), "leave out its `scope`, or write \"call\"");
+        return None;
+    }
+    Some(Layer { name: name.to_owned(), retry, guards })
+}
+
+/// A retry rule, if any, and its guards.
+fn rule(node: &Node, problems: &mut Problems) -> Option<(Option<Retry>, Vec<Guard>)> {
     if names_preset(node) {
-        return preset(node, &["stop", "hint", "scope"], problems).map(Acquire::Retry);
+        let keys = ["stop", "hint", "scope", "guards"];
+        return preset(node, &keys, problems).map(|(retry, guards)| (Some(retry), guards));
     }
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
-        ("once", None) => Some(Acquire::Once),
+        ("once", None) => Some((None, Vec::new())),
+        ("once", Some(once)) => {
+            let mut fields = Fields::of("`once`", once, problems)?;
+            let guards = fields.required("guards", "guards = [{ … }]", problems, guards);
+            fields.finish(problems);
+            Some((None, guards?))
+        }
         ("retry", Some(retry)) => {
             let mut fields = Fields::of("`retry`", retry, problems)?;
             let delay = fields.required("delay", "delay = [\"1s\"]", problems, pipeline);
             let stop = fields.required("stop", "stop = { attempts = 5 }", problems, stop);
             let hint = fields.or("hint", Hint::default(), problems, hint);
             let scope = fields.or("scope", Scope::default(), problems, scope);
+            let guards = fields.or("guards", Vec::new(), problems, guards);
             fields.finish(problems);
-            Some(Acquire::Retry(Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? }))
+            let retry = Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? };
+            Some((Some(retry), guards?))
         }
         _ => choice.unknown(
             &[
                 "once",
                 "retry = { delay = [\"1s\"], stop = … }",
                 "preset = \"library-policy@version\"",
+                "layers = [{ name = \"sdk\", retry = … }, …]",
             ],
             problems,
         ),
@@ -38,12 +111,19 @@ pub(in super::super) fn acquire(node: &Node, problems: &mut Problems) -> Option<
 /// The same where nobody keeps what was before.
 pub(super) fn acquire_without_past(node: &Node, problems: &mut Problems) -> Option<Acquire> {
     let acquire = acquire(node, problems)?;
-    if matches!(&acquire, Acquire::Retry(retry) if retry.delay.looks_back()) {
-        let message = "this client's delay cannot depend on the delays or draws before";
-        problems.add(message, node.place.clone(), "choose another growth");
-        return None;
-    }
-    Some(acquire)
+    let (message, help) = match &acquire {
+        Acquire::Retry(retry) if retry.delay.looks_back() => (
+            "this client's delay cannot depend on the delays or draws before",
+            "choose another growth",
+        ),
+        Acquire::Layers(_) => (
+            "this client's retries can be neither nested nor under guards",
+            "write `guards = []` beside a preset; put guards and layers into the `acquire` of a server",
+        ),
+        _ => return Some(acquire),
+    };
+    problems.add(message, node.place.clone(), help);
+    None
 }
 
 /// The delay of a preset alone.
@@ -54,11 +134,15 @@ pub(super) fn delay(node: &Node, problems: &mut Problems) -> Option<Pipeline> {
         problems.add(message, node.place.clone(), help);
         return None;
     }
-    preset(node, &[], problems).map(|retry| retry.delay)
+    preset(node, &[], problems).map(|(retry, _)| retry.delay)
 }
 
 /// A preset's rule, with those of its parameters and `keys` replaced that stand beside its name.
-fn preset(node: &Node, keys: &[&'static str], problems: &mut Problems) -> Option<Retry> {
+fn preset(
+    node: &Node,
+    keys: &[&'static str],
+    problems: &mut Problems,
+) -> Option<(Retry, Vec<Guard>)> {
     let mut fields = Fields::of("a preset", node, problems)?;
     let named = fields.get("preset")?;
     let preset = Preset::find(&text(named, problems)?, named, problems)?;
@@ -73,7 +157,7 @@ fn preset(node: &Node, keys: &[&'static str], problems: &mut Problems) -> Option
         })
         .collect();
     let mut own = |key: &'static str| keys.contains(&key).then(|| fields.get(key)).flatten();
-    let [stop, hint, scope] = [own("stop"), own("hint"), own("scope")];
+    let [stop, hint, scope, guards] = ["stop", "hint", "scope", "guards"].map(&mut own);
     fields.finish(problems);
     // What the preset says is shown where it is named.
     let put = |node: &Node| catalogue::substitute(node, &given, &named.place);
@@ -84,7 +168,12 @@ fn preset(node: &Node, keys: &[&'static str], problems: &mut Problems) -> Option
         None => Some(Hint::default()),
     };
     let scope = scope.map_or(Some(Scope::default()), |node| self::scope(node, problems));
-    Some(Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? })
+    let guards = match guards.cloned().or(preset.guards.as_ref().map(put)) {
+        Some(node) => self::guards(&node, problems),
+        None => Some(Vec::new()),
+    };
+    let retry = Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? };
+    Some((retry, guards?))
 }
 
 fn names_preset(node: &Node) -> bool {
@@ -104,26 +193,47 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<Stop> {
         _ => {}
     }
     let mut fields = Fields::of("`stop`", node, problems)?;
-    let attempts = fields.optional("attempts", problems, count(1..=u32::MAX));
-    let retries = fields.optional("retries", problems, count(0..=u32::MAX - 1));
     let elapsed = fields.optional("elapsed", problems, span);
     let elapsed_with_delay = fields.optional("elapsed_with_delay", problems, span);
+    let on = fields.optional("on", problems, |node, problems| {
+        let mut fields = Fields::of("`on`", node, problems)?;
+        let on = by_failure(&mut fields, None, problems, |node, problems| {
+            let mut fields = Fields::of("a class of failures", node, problems)?;
+            let attempts = attempts_of(&mut fields, node, problems);
+            fields.finish(problems);
+            attempts
+        });
+        fields.finish(problems);
+        on
+    });
+    let attempts = attempts_of(&mut fields, node, problems);
     fields.finish(problems);
-    let attempts = match (attempts?, retries?) {
-        (Some(_), Some(_)) => {
-            let help = "keep one: attempts count the first, retries do not";
-            problems.add("the same limit is given twice", node.place.clone(), help);
-            return None;
-        }
-        (attempts, retries) => attempts.or(retries.map(|retries| retries + 1)),
-    };
-    let stop = Stop { attempts, elapsed: elapsed?, elapsed_with_delay: elapsed_with_delay? };
+    let (attempts, elapsed, on) = (attempts?, elapsed?, on?);
+    let stop = Stop { attempts, elapsed, elapsed_with_delay: elapsed_with_delay?, on };
     if stop == Stop::default() {
         let help = "write `attempts = 5`, `elapsed = \"10s\"` or stop = \"never\"";
         problems.add("no limit is given", node.place.clone(), help);
         return None;
     }
     Some(stop)
+}
+
+/// A limit of attempts, given as such or as retries.
+fn attempts_of(
+    fields: &mut Fields<'_>,
+    node: &Node,
+    problems: &mut Problems,
+) -> Option<Option<u32>> {
+    let attempts = fields.optional("attempts", problems, count(1..=u32::MAX));
+    let retries = fields.optional("retries", problems, count(0..=u32::MAX - 1));
+    match (attempts?, retries?) {
+        (Some(_), Some(_)) => {
+            let help = "keep one: attempts count the first, retries do not";
+            problems.add("the same limit is given twice", node.place.clone(), help);
+            None
+        }
+        (attempts, retries) => Some(attempts.or(retries.map(|retries| retries + 1))),
+    }
 }
 
 fn hint(node: &Node, problems: &mut Problems) -> Option<Hint> {
@@ -157,8 +267,9 @@ fn hint(node: &Node, problems: &mut Problems) -> Option<Hint> {
 fn scope(node: &Node, problems: &mut Problems) -> Option<Scope> {
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
+        ("call", None) => Some(Scope::Call),
         ("client", None) => Some(Scope::Client),
         ("fleet", None) => Some(Scope::Fleet),
-        _ => choice.unknown(&["client", "fleet"], problems),
+        _ => choice.unknown(&["call", "client", "fleet"], problems),
     }
 }

@@ -7,7 +7,7 @@ use super::super::model::{
 };
 use super::super::tree::{Node, Value};
 use super::disturbance::Placed;
-use crate::policy::{Acquire, Policy, Sleep};
+use crate::policy::{Policy, Sleep};
 use crate::units::Span;
 
 /// Something is measured.
@@ -90,12 +90,10 @@ fn plain(policies: &[Candidate]) -> impl Iterator<Item = (&str, &Policy)> {
 /// Keys of a policy whose client would go on for ever at one instant.
 fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'static str)> {
     let sleeps = [policy.rules.empty.sleep, policy.rules.error.sleep];
-    let endless = match &policy.acquire {
-        Acquire::Retry(retry) => {
-            retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last()
-        }
-        Acquire::Once => false,
-    };
+    let endless = policy
+        .acquire
+        .retries()
+        .any(|retry| retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last());
     [
         (!policy.poll.can_pass_time(), "poll", "its poll delay is always zero"),
         (sleeps.contains(&Sleep::None), "loop", "its loop polls again without a sleep"),
