@@ -1,6 +1,6 @@
 //! What a retry rule does, attempt by attempt, and what about it may surprise.
 
-use super::{Distribution, Retry, Sequences};
+use super::{Distribution, Retry, Scope, Sequences};
 use crate::units::Span;
 
 /// The delays of a retry rule, in order of the attempts, as if each attempt failed at once. Stops are
@@ -64,8 +64,7 @@ impl Curve {
     pub fn of(retry: &Retry, attempts: u32, seed: u64) -> Curve {
         let raises = first_raising(retry);
         let steps = attempts.max(SEARCHED).min(raises.unwrap_or(u32::MAX));
-        let exact: Vec<_> =
-            (0..steps).map(|step| Distribution::exact(&retry.delay, step)).collect();
+        let exact: Vec<_> = (0..steps).map(|step| exact(retry, step)).collect();
         // What looks back is drawn from the first step on.
         let drawn = exact.iter().rposition(Option::is_none).map_or(0, |last| last + 1);
         let mut sequences = Sequences::new(retry, SAMPLES, seed).take(drawn);
@@ -87,6 +86,13 @@ impl Curve {
             Some((delay, *sum))
         })
     }
+}
+
+/// The closed form of a step, if it has one.
+fn exact(retry: &Retry, step: u32) -> Option<Distribution> {
+    // Who shares a memory finds what others left there.
+    let shared = retry.scope == Scope::Fleet && retry.delay.regime(step).0.growth().remembers();
+    if shared { None } else { Distribution::exact(&retry.delay, step) }
 }
 
 /// The first step at which the code raises: in a regime it goes on doing so.
@@ -207,9 +213,50 @@ mod tests {
         let base = Span::from_millis(100);
         let growth = Growth::Decorrelated { base, factor: 3.0, first: base };
         let found = curve(growth, vec![Stage::Clamp(Span::from_secs(30))]);
-        assert!(found.delays.iter().all(|delay| !delay.exact));
+        assert!(found.delays[0].exact && found.delays[1..].iter().all(|delay| !delay.exact));
         // U(0.1, 0.3), then a mean of (0.1 + 3·0.2)/2.
-        assert!((found.delays[0].mean - 0.2).abs() < 0.005, "{:?}", found.delays[0]);
+        assert!((found.delays[0].mean - 0.2).abs() < 1e-9, "{:?}", found.delays[0]);
         assert!((found.delays[1].mean - 0.35).abs() < 0.01, "{:?}", found.delays[1]);
+    }
+
+    #[test]
+    fn a_first_delay_has_nothing_to_remember_but_what_others_left() {
+        let (first, cap) = (Span::from_secs(1), Span::from_secs(32));
+        for growth in [
+            Growth::Rising { first, factor: 3.0, cap },
+            Growth::Walk { first, factor: 2.0 },
+            Growth::Widening { first, cap },
+        ] {
+            let alone = Retry::new(Pipeline::new(growth, vec![], None), Stop::default());
+            let delays = Curve::of(&alone, 2, 1).delays;
+            assert!(delays[0].exact && !delays[1].exact, "{delays:?}");
+            assert!(delays[0].is_constant() && delays[0].mean == 1.0, "{delays:?}");
+            let together = Retry { scope: Scope::Fleet, ..alone };
+            assert!(!Curve::of(&together, 2, 1).delays[0].exact);
+        }
+        let walk = Growth::Walk { first, factor: 2.0 };
+        let jittered = curve(walk, vec![Stage::Scale(0.5, 1.5)]).delays[0];
+        assert_eq!((jittered.min, jittered.mean, jittered.max), (0.5, 1.0, 1.5));
+        assert!(jittered.exact);
+    }
+
+    /// d·2ᵏ outgrows any cap within a few steps, even where each d is drawn: U(0, d·2ᵏ) reaches 32 s
+    /// and stays there.
+    #[test]
+    fn a_cap_within_a_growth_is_a_cap() {
+        let (first, cap) = (Span::from_secs(1), Span::from_secs(32));
+        let found = curve(Growth::Widening { first, cap }, vec![]);
+        assert!(found.delays[13].cap_share > 0.99, "{:?}", found.delays[13]);
+        let vanishes = |surprise: &Surprise| {
+            matches!(surprise, Surprise::JitterVanishes { until: None, cap: 32.0, .. })
+        };
+        assert!(found.surprises.iter().any(vanishes), "{:?}", found.surprises);
+        // All of node-retry's draws for a step far beyond the cap are cut to it.
+        let sorted = Growth::Sorted { base: first, factor: 2.0, cap, retries: 10 };
+        assert_eq!(curve(sorted, vec![]).delays[9].cap_share, 1.0);
+        // It never shrinks, and the cap is its limit.
+        let rising = Pipeline::new(Growth::Rising { first, factor: 3.0, cap }, vec![], None);
+        assert_eq!(rising.cap(), Some(cap));
+        assert_eq!(Pipeline::constant(cap).cap(), None);
     }
 }
