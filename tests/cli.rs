@@ -342,7 +342,7 @@ fn list_shows_each_preset_with_its_formula_and_evidence() {
         "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1), cap); raises at attempt 1025\n",
         "base = \"1s\", cap = \"20s\", first = 0, stop = { attempts = 3 }",
         "    run: botocore/retries/standard.py",
-        "    without the retry quota of 500 tokens",
+        "    left out: the retry quota of 500 tokens",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }
