@@ -38,6 +38,8 @@ pub(super) enum Tone {
     Neutral,
     Good,
     Bad,
+    /// It did not or would not happen.
+    Faint,
 }
 
 /// Text that is never broken over two lines.
@@ -62,12 +64,12 @@ impl Piece {
     }
 
     pub fn painted(&self, ink: Ink) -> String {
-        let colour = match (ink, self.tone) {
+        let style = match (ink, self.tone) {
             (Ink::Plain, _) | (_, Tone::Neutral) => return self.text.clone(),
-            (Ink::Colour, Tone::Good) => AnsiColor::Green,
-            (Ink::Colour, Tone::Bad) => AnsiColor::Red,
+            (Ink::Colour, Tone::Good) => AnsiColor::Green.on_default(),
+            (Ink::Colour, Tone::Bad) => AnsiColor::Red.on_default(),
+            (Ink::Colour, Tone::Faint) => anstyle::Style::new().dimmed(),
         };
-        let style = colour.on_default();
         format!("{style}{}{style:#}", self.text)
     }
 }
