@@ -11,7 +11,7 @@ mod pipeline;
 mod sequences;
 mod stage;
 
-pub use curve::{Curve, SAMPLES, Surprise};
+pub use curve::{Curve, End, Reach, SAMPLES, Surprise};
 pub use distribution::Distribution;
 pub use growth::{Exponential, Growth, Overflow, Past};
 pub use hint::Hint;
