@@ -267,46 +267,136 @@ fn backoff_says_side_by_side_in_80_columns_where_jitter_vanishes() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for words in [
         "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1), cap); raises at attempt 1025\n",
-        "   stops after 3 attempts; exact\n",
-        "\n9         19.2   20.0    92 %   10.0   18.0     0 %   15.0   27.0     0 %\n",
-        "\n12        19.9   20.0  > 99 %   10.0   18.0     0 %   27.0   29.4     0 %\n",
-        "- A: jitter vanishes at the cap: from attempt 9 on, 90 % of the delays or more",
-        "- A: overflow: the code raises at attempt 1025",
+        "   left out: the retry quota of 500 tokens\n   stops after 3 attempts; exact\n",
+        "\n2          1.00   1.80     0 %    1.00   1.80     0 %  0.500  0.900     0 %\n",
+        "\n3        · 2.00   3.60     0 %  · 2.00   3.60     0 %   1.00   1.80     0 %\n",
+        "\n9        · 19.2   20.0    92 %  · 10.0   18.0     0 %   15.0   27.0     0 %\n",
+        "\n12       · 19.9   20.0  > 99 %  · 10.0   18.0     0 %   27.0   29.4     0 %\n",
+        "- A: jitter vanishes at the cap: from attempt 9 on, beyond its stop, 90 % of",
+        "- A: overflow: at attempt 1025, beyond its stop, the code would raise.",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }
+    assert!(text.contains("· is beyond the rule's stop: what it"), "{text}");
     assert!(!text.contains("- B:") && !text.contains("- C:"), "{text}");
+}
+
+#[test]
+fn backoff_ends_where_a_rule_stops_unless_more_attempts_are_asked_for() {
+    let place = tempfile::tempdir().unwrap();
+    let two = ["backoff", "botocore-standard@1.34.106", "honcho-database@396976db"];
+    let text = stdout(&herdsim(place.path(), &two));
+    // honcho's shortest delays are 0.1, 0.2, 0.4, 0.8, 1.6 and then 2 s: 11.1 s before attempt 10.
+    for row in [
+        "\n2       0.200  1.00  1.00  1.80    0 %  1.50 0.300 0.700 0.700 1.10    0 %  1.30\n",
+        "\n3       stops     –     –     –      –     – 0.500 0.900 0.900 1.30    0 %  2.20\n",
+        "\n9           –     –     –     –      –     –  2.00  2.00  2.00 2.00  100 %  13.4\n",
+        "\n10          –     –     –     –      –     – stops     –     –    –      –     –\n\n",
+    ] {
+        assert!(text.contains(row), "no {row:?} in:\n{text}");
+    }
+    let elapsed = "stops when an attempt fails 10s after the first: at attempt 10 at the latest";
+    assert!(text.contains(elapsed) && text.contains("--attempts N looks beyond a stop."), "{text}");
+    // With one attempt there is no delay at all.
+    let kazoo = ["backoff", "kazoo-retry@2.11.0"];
+    let text = stdout(&herdsim(place.path(), &kazoo));
+    assert!(text.contains("   stops after 1 attempt\n"), "{text}");
+    assert!(text.contains("\n1        stops    –"), "{text}");
+    let printed = |more: &[&str]| stdout(&herdsim(place.path(), &[&kazoo[..], more].concat()));
+    assert_eq!(printed(&["--format", "csv"]).lines().count(), 1);
+    let markdown = printed(&["--format", "markdown", "--attempts", "1"]);
+    assert!(markdown.contains("| 1 | · 0.060 | 0.068 |"), "{markdown}");
+}
+
+#[test]
+fn backoff_shows_eight_rules_in_80_columns_and_leaves_none_out() {
+    let place = tempfile::tempdir().unwrap();
+    let rules: String = (1..=9)
+        .map(|n| format!("[rule{n}.retry]\ndelay = [\"{n}h\"]\nstop = \"never\"\n"))
+        .collect();
+    fs::write(place.path().join("nine.toml"), rules).unwrap();
+    let text = stdout(&herdsim(place.path(), &["backoff", "nine.toml", "--attempts", "1"]));
+    for line in [
+        "\n            A     B      C      D      E      F      G      H\n",
+        "\n1        3600  7200  10800  14400  18000  21600  25200  28800\n",
+        "\nA  rule9\n",
+        "\n1        32400  32400  32400",
+    ] {
+        assert!(text.contains(line), "no {line:?} in:\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn backoff_writes_formulas_in_ascii_where_it_must() {
+    let place = tempfile::tempdir().unwrap();
+    let ascii = |args: &[&str]| {
+        let output = command(place.path(), args).env("LC_ALL", "C").output().unwrap();
+        let text = stdout(&output);
+        assert!(text.is_ascii(), "{text}");
+        text
+    };
+    let args = ["backoff", "sidekiq-retry@8.1.7", "botocore-standard@1.34.106", "--attempts", "3"];
+    let text = ascii(&args);
+    for words in [
+        "   c^4 + 15 + randint(0, 10*(c + 1) - 1) in s, c = k - 1\n",
+        "   min(r*base*2^(k-1), cap); raises at attempt 1025\n",
+        "0 % 90.6 | 0.400  2.00 ",
+    ] {
+        assert!(text.contains(words), "no {words:?} in:\n{text}");
+    }
+    assert!(ascii(&["list", "policies"]).contains("    min(r*base*2^(k-1), cap); raises"));
 }
 
 #[test]
 fn backoff_writes_each_format() {
     let place = tempfile::tempdir().unwrap();
     let printed = |format: &str| {
-        let args = ["backoff", "stripe-node@23.1.0", "--attempts", "2", "--format", format];
+        let args = ["backoff", "stripe-node@23.1.0", "--attempts", "3", "--format", format];
         stdout(&herdsim(place.path(), &args))
     };
     assert_eq!(
         printed("csv"),
-        "policy,attempt,min_s,p10_s,p50_s,mean_s,p90_s,max_s,cap_share,cumulative_mean_s\n\
-         stripe-node@23.1.0,1,0.5,0.5,0.5,0.5,0.5,0.5,0,0.5\n\
-         stripe-node@23.1.0,2,0.5,0.55,0.75,0.75,0.95,1,0,1.25\n"
+        "policy,attempt,min_s,p10_s,p50_s,mean_s,p90_s,max_s,cap_share,cumulative_mean_s,exact,\
+         beyond_stop\n\
+         stripe-node@23.1.0,1,0.5,0.5,0.5,0.5,0.5,0.5,0,0.5,true,false\n\
+         stripe-node@23.1.0,2,0.5,0.55,0.75,0.75,0.95,1,0,1.25,true,false\n\
+         stripe-node@23.1.0,3,1,1.1,1.5,1.5,1.9,2,0,2.75,true,true\n"
     );
     let json: serde_json::Value = serde_json::from_str(&printed("json")).unwrap();
     assert_eq!(json[0]["attempts"][1]["mean_s"], 0.75);
     assert_eq!(json[0]["surprises"].as_array().unwrap().len(), 1);
+    assert_eq!((&json[0]["stops_at"], &json[0]["lacks"]), (&3.into(), &serde_json::Value::Null));
+    assert_eq!(json[0]["stop"], "stops after 3 attempts");
+    let beyond = |attempt: usize| json[0]["attempts"][attempt - 1]["beyond_stop"].as_bool();
+    assert_eq!((beyond(2), beyond(3)), (Some(false), Some(true)));
     let markdown = printed("markdown");
     assert!(markdown.contains("| 2 | 0.500 | 0.550 | 0.750 | 0.750 | 0.950 | 1.00 | 0 % | 1.25 |"));
     assert!(markdown.contains("- the first retry has no jitter: it comes after exactly 0.500 s."));
+    let markdown = "markdown";
+    let finagle = ["backoff", "finagle-exponential-jittered@4feb34c", "--format"];
+    let printed = |format| stdout(&herdsim(place.path(), &[&finagle[..], &[format]].concat()));
+    assert!(printed(markdown).contains("\n- left out: the retry budget\n"));
+    let json: serde_json::Value = serde_json::from_str(&printed("json")).unwrap();
+    assert_eq!(json[0]["lacks"], "the retry budget");
 }
 
 #[test]
 fn backoff_reads_rules_and_policies_from_a_file() {
     let place = tempfile::tempdir().unwrap();
     let rules = "[mine]\npreset = \"kazoo-retry@2.11.0\"\nmax = \"5s\"\n\
-                 [other.retry]\ndelay = [\"1s\"]\nstop = \"never\"\n";
+                 [other.retry]\ndelay = [\"1s\"]\nstop = \"never\"\n\
+                 [nested.retry]\ndelay = { preset = \"botocore-standard@1.34.107\" }\n\
+                 stop = { attempts = 4 }\n";
     fs::write(place.path().join("rules.toml"), rules).unwrap();
-    let text = stdout(&herdsim(place.path(), &["backoff", "rules.toml"]));
-    for words in ["A  mine\n", "sampled from 20 000 clients", "B  other\n   never stops; exact"] {
+    let text = stdout(&herdsim(place.path(), &["backoff", "rules.toml", "--attempts", "3"]));
+    for words in [
+        "A  mine\n   s = c·U(0.6, 1.4), then c = min(2·s, max): jitter feeds forward\n",
+        "   stops after 1 attempt; exact at attempt 1, else sampled from 20 000 clients\n",
+        "B  other\n   never stops; exact\n",
+        "C  nested\n   r·min(base·2^(k−1), cap)\n   left out: the retry quota of 500 tokens\n",
+        "   stops after 4 attempts; exact\n",
+    ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }
     assert!(text.contains("- A: may exceed its cap of 5.00 s"), "{text}");
@@ -342,7 +432,7 @@ fn list_shows_each_preset_with_its_formula_and_evidence() {
         "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1), cap); raises at attempt 1025\n",
         "base = \"1s\", cap = \"20s\", first = 0, stop = { attempts = 3 }",
         "    run: botocore/retries/standard.py",
-        "    without the retry quota of 500 tokens",
+        "    left out: the retry quota of 500 tokens",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }

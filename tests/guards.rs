@@ -116,7 +116,7 @@ fn the_ledger_counts_the_tries_of_each_layer() {
 #[test]
 fn without_a_limit_in_effect_a_guard_changes_nothing_and_with_none_left_no_retry_is() {
     let played = |guards: &str| {
-        let guards = format!("policy.baseline.acquire.retry.guards=[{guards}]");
+        let guards = format!("policy.baseline.guards=[{guards}]");
         let scenario =
             shipped("deriver-restart", &["run.duration=5m", "run.replicates=1", &guards]);
         let results = play(&only(scenario, &["baseline", "no-retry"]));

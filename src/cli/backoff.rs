@@ -3,9 +3,12 @@
 use clap::{Args, ValueEnum};
 
 use super::{Console, Failure};
-use crate::policy::Curve;
+use crate::policy::{Curve, Reach};
 use crate::report::backoff::{self, Shown};
-use crate::scenario::{self, Preset};
+use crate::scenario;
+
+/// Attempts that are shown of a rule that goes on so long.
+const ATTEMPTS: u32 = 12;
 
 /// Show what retry policies do, attempt by attempt, and what about them may surprise
 #[derive(Debug, Args)]
@@ -13,10 +16,9 @@ pub(super) struct Backoff {
     /// Presets such as botocore-standard@1.34.107, or TOML files with retry rules or policies
     #[arg(required = true, value_name = "PRESET|FILE")]
     policies: Vec<String>,
-    /// Attempts to show
-    #[arg(long, value_name = "N", default_value_t = 12,
-          value_parser = clap::value_parser!(u32).range(1..=2_000))]
-    attempts: u32,
+    /// Attempts to show, also beyond a rule's stop [default: until it stops, at most 12]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    attempts: Option<u32>,
     /// Where the draws come from, where there is no closed form
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -39,12 +41,12 @@ enum Format {
 
 impl Backoff {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
+        let reach = self.attempts.map_or(Reach::UntilStop(ATTEMPTS), Reach::BeyondStop);
         let mut shown = Vec::new();
         for wanted in &self.policies {
-            for scenario::Backoff { name, retry } in scenario::backoffs(wanted)? {
-                let formula = Preset::named(wanted).map(|preset| preset.formula.clone());
-                let curve = Curve::of(&retry, self.attempts, self.seed);
-                shown.push(Shown { name, formula, retry, curve });
+            for scenario::Backoff { name, preset, retry } in scenario::backoffs(wanted)? {
+                let curve = Curve::of(&retry, reach, self.seed);
+                shown.push(Shown { name, preset, retry, curve });
             }
         }
         console.data(&match self.format {

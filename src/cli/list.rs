@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthStr;
 
 use super::{Console, Failure};
+use crate::report::Glyphs;
 use crate::scenario;
 
 /// List what is inside the program
@@ -29,7 +30,7 @@ impl List {
         let text = match self.kind {
             Kind::Scenarios => scenarios(),
             Kind::Poolers => poolers(),
-            Kind::Policies => policies(),
+            Kind::Policies => policies(console.style().glyphs),
         };
         console.data(text.as_bytes())
     }
@@ -52,15 +53,15 @@ fn poolers() -> String {
 }
 
 /// Each preset with the delay before its k-th retry.
-fn policies() -> String {
+fn policies(glyphs: Glyphs) -> String {
     let written = scenario::presets().iter().map(|preset| {
         let mut lines = vec![
             format!("{} ({})", preset.name, preset.versions),
-            format!("    {}", preset.formula),
+            format!("    {}", glyphs.formula(&preset.formula)),
             format!("    {}", preset.defaults()),
             format!("    {}: {}", preset.evidence, preset.source),
         ];
-        lines.extend(preset.lacks.iter().map(|lacks| format!("    without {lacks}")));
+        lines.extend(preset.lacks.iter().map(|lacks| format!("    left out: {lacks}")));
         lines.join("\n") + "\n"
     });
     written.collect::<Vec<_>>().join("\n")

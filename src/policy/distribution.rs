@@ -1,7 +1,8 @@
 //! The distribution of a delay: exact where it has a closed form, sampled otherwise.
 //!
 //! A delay whose growth and stages draw at most one number, apart from clamps, is a clamped uniform
-//! number: its moments and quantiles are known. Everything else is sampled.
+//! number: its moments and quantiles are known. Everything else is sampled. What remembers the delay
+//! before has a closed form at the first step at most, where there is none.
 
 use super::growth::ticks;
 use super::{Growth, Pipeline, Stage};
@@ -22,7 +23,7 @@ pub struct Distribution {
     pub p90: f64,
     /// The longest.
     pub max: f64,
-    /// The share that is exactly as long as the cap, which is the last clamp.
+    /// The share that is exactly as long as the cap.
     pub cap_share: f64,
     /// Whether this is a closed form.
     pub exact: bool,
@@ -38,10 +39,13 @@ struct Clamped {
 }
 
 impl Distribution {
-    /// That of a pipeline's `step` in closed form, if it has one.
+    /// That of a pipeline's `step` in closed form, if it has one; nothing came before step 0.
     pub fn exact(delay: &Pipeline, step: u32) -> Option<Distribution> {
-        let (regime, step) = delay.regime(step);
-        let law = Clamped::of(regime, step)?;
+        let (regime, within) = delay.regime(step);
+        let law = match step {
+            0 => Clamped::of_first(regime)?,
+            _ => Clamped::of(regime, within)?,
+        };
         let secs = |ticks: f64| Span::from_ticks_f64(ticks).as_secs_f64();
         Some(Distribution {
             min: secs(law.quantile(0.0)),
@@ -83,12 +87,13 @@ impl Distribution {
 }
 
 impl Pipeline {
-    /// The last clamp of this regime.
+    /// The last clamp of this regime; without one what its growth ends at.
     pub fn cap(&self) -> Option<Span> {
-        self.stages().iter().rev().find_map(|stage| match *stage {
+        let clamp = self.stages().iter().rev().find_map(|stage| match *stage {
             Stage::Clamp(cap) | Stage::Rejitter { cap, .. } => Some(cap),
             _ => None,
-        })
+        });
+        clamp.or(self.growth().cap())
     }
 
     /// Whether no span bounds its delays.
@@ -108,7 +113,17 @@ impl Clamped {
             Growth::Uniform(low, high) => Clamped::uniform(ticks(low), ticks(high)),
             ref growth => Clamped::point(growth.at(step)?),
         };
-        regime.stages().iter().try_fold(start, |law, stage| law.then(stage, step))
+        start.through(regime.stages(), step)
+    }
+
+    /// The same before the first retry: a growth that remembers has nothing to remember yet, and is
+    /// uniform in its range or one point.
+    fn of_first(regime: &Pipeline) -> Option<Clamped> {
+        if !regime.growth().remembers() {
+            return Clamped::of(regime, 0);
+        }
+        let (low, high) = regime.growth().range(0);
+        Clamped::uniform(low, high).through(regime.stages(), 0)
     }
 
     fn point(value: f64) -> Clamped {
@@ -122,6 +137,10 @@ impl Clamped {
     /// The only value, if there is but one.
     fn value(&self) -> Option<f64> {
         (self.quantile(0.0) == self.quantile(1.0)).then(|| self.quantile(0.0))
+    }
+
+    fn through(self, stages: &[Stage], step: u32) -> Option<Clamped> {
+        stages.iter().try_fold(self, |law, stage| law.then(stage, step))
     }
 
     fn then(self, stage: &Stage, step: u32) -> Option<Clamped> {

@@ -226,6 +226,16 @@ impl Growth {
         }
     }
 
+    /// The longest that it may become, where it has such a limit itself.
+    pub fn cap(&self) -> Option<Span> {
+        match *self {
+            Growth::Sorted { cap, .. }
+            | Growth::Rising { cap, .. }
+            | Growth::Widening { cap, .. } => Some(cap).filter(|&cap| cap < Span::MAX),
+            _ => None,
+        }
+    }
+
     /// Whether the code that it stands for raises at `step`.
     pub fn raises(&self, step: u32) -> bool {
         match self {

@@ -15,7 +15,7 @@ mod sequences;
 mod stage;
 
 pub use acquire::{Acquire, Layer, MOST_LAYERS, Retry, Scope, Stop};
-pub use curve::{Curve, SAMPLES, Surprise};
+pub use curve::{Curve, End, Reach, SAMPLES, Surprise};
 pub use distribution::Distribution;
 pub use failure::{ByFailure, Failure};
 pub use growth::{Exponential, Growth, Overflow, Past};

@@ -38,6 +38,8 @@ pub(super) enum Tone {
     Neutral,
     Good,
     Bad,
+    /// It did not or would not happen.
+    Faint,
 }
 
 /// Text that is never broken over two lines.
@@ -62,17 +64,25 @@ impl Piece {
     }
 
     pub fn painted(&self, ink: Ink) -> String {
-        let colour = match (ink, self.tone) {
+        let style = match (ink, self.tone) {
             (Ink::Plain, _) | (_, Tone::Neutral) => return self.text.clone(),
-            (Ink::Colour, Tone::Good) => AnsiColor::Green,
-            (Ink::Colour, Tone::Bad) => AnsiColor::Red,
+            (Ink::Colour, Tone::Good) => AnsiColor::Green.on_default(),
+            (Ink::Colour, Tone::Bad) => AnsiColor::Red.on_default(),
+            (Ink::Colour, Tone::Faint) => anstyle::Style::new().dimmed(),
         };
-        let style = colour.on_default();
         format!("{style}{}{style:#}", self.text)
     }
 }
 
 impl Glyphs {
+    /// A formula in these characters, before it is laid out: some signs become longer.
+    pub fn formula(self, formula: &str) -> String {
+        match self {
+            Glyphs::Unicode => formula.to_owned(),
+            Glyphs::Ascii => formula.chars().map(ascii_of_formula).collect(),
+        }
+    }
+
     /// `text` in these characters. Every sign that reports use has one of the same width in ASCII, so
     /// nothing moves.
     pub(super) fn write(self, text: &str) -> String {
@@ -89,6 +99,29 @@ impl Glyphs {
             Glyphs::Ascii => text.chars().map(ascii).collect(),
         }
     }
+}
+
+fn ascii_of_formula(sign: char) -> String {
+    let digit = |digits: &str| digits.chars().position(|digit| digit == sign);
+    if let Some(power) = digit("⁰¹²³⁴⁵⁶⁷⁸⁹") {
+        return format!("^{power}");
+    }
+    if let Some(index) = digit("₀₁₂₃₄₅₆₇₈₉") {
+        return index.to_string();
+    }
+    let ascii = match sign {
+        '·' | '×' => "*",
+        '−' => "-",
+        '±' => "+/-",
+        '≤' => "<=",
+        '≥' => ">=",
+        '√' => "sqrt",
+        '∞' => "inf",
+        '′' => "'",
+        '…' => "...",
+        sign => return sign.to_string(),
+    };
+    ascii.to_owned()
 }
 
 /// `pieces` joined by `separator`, in lines of at most `width` columns, those after the first behind
@@ -158,6 +191,19 @@ mod tests {
         assert_eq!(truncated("jittered-no-retry", 17), "jittered-no-retry");
         assert_eq!(truncated("jittered-no-retry-2", 17), "jittered-no-retr…");
         assert_eq!(truncated("日本語の方針", 6), "日本…");
+    }
+
+    #[test]
+    fn a_formula_keeps_its_meaning_in_ascii() {
+        let formula = "c⁴ + 15·d₁ − √(4t) ± 2², k ≤ ∞";
+        assert_eq!(Glyphs::Ascii.formula(formula), "c^4 + 15*d1 - sqrt(4t) +/- 2^2, k <= inf");
+        assert_eq!(Glyphs::Unicode.formula(formula), formula);
+        for preset in crate::scenario::presets() {
+            let formula = Glyphs::Ascii.formula(&preset.formula);
+            assert!(formula.is_ascii(), "{}: {formula}", preset.reference());
+            let lacks = preset.lacks.as_deref().unwrap_or_default();
+            assert!(Glyphs::Ascii.write(lacks).is_ascii(), "{}: {lacks}", preset.reference());
+        }
     }
 
     #[test]

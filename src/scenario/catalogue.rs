@@ -63,6 +63,8 @@ pub enum Evidence {
 pub struct Backoff {
     /// As it was asked for.
     pub name: String,
+    /// The preset whose delay it has.
+    pub preset: Option<&'static Preset>,
     /// The rule.
     pub retry: Retry,
 }
@@ -146,7 +148,7 @@ fn read_backoffs(
     for (name, node) in nodes {
         let acquire = lower::acquire(&node, &mut problems);
         if let Some(retry) = acquire.as_ref().and_then(|acquire| acquire.retries().next()) {
-            found.push(Backoff { name, retry: retry.clone() });
+            found.push(Backoff { name, preset: preset_of(&node), retry: retry.clone() });
         }
     }
     if found.is_empty() && problems.is_empty() {
@@ -156,6 +158,16 @@ fn read_backoffs(
         ));
     }
     if problems.is_empty() { Ok(found) } else { Err(ScenarioError::new(source, problems)) }
+}
+
+/// The preset that an `acquire` names, or that the delay of its `retry` does.
+fn preset_of(acquire: &Node) -> Option<&'static Preset> {
+    let Value::Table(entries) = &acquire.value else { return None };
+    entries.iter().find_map(|entry| match (entry.key.as_str(), &entry.node.value) {
+        ("preset", Value::Text(wanted)) => Preset::named(wanted),
+        ("retry" | "delay", Value::Table(_)) => preset_of(&entry.node),
+        _ => None,
+    })
 }
 
 impl Preset {

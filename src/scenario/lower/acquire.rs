@@ -9,15 +9,50 @@ use super::guard::{by_failure, guards};
 use crate::policy::{Acquire, Guard, Hint, Layer, MOST_LAYERS, Pipeline, Retry, Scope, Stop};
 use crate::units::Span;
 
+/// The `acquire` of a policy, `once` if it has none, under its `guards`, which take the place of those of
+/// a preset.
+pub(super) fn acquisition(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Acquire> {
+    let (node, own) = (fields.get("acquire"), fields.get("guards"));
+    if node.and_then(layered).is_some()
+        && let Some(own) = own
+    {
+        let message = "where rules are nested, each layer has guards of its own";
+        problems.add(message, own.place.clone(), "move them into one of the `layers`");
+        return None;
+    }
+    let own = own.map(|own| guards(own, problems));
+    let acquire = node.map_or(Some(Acquire::Once), |node| acquire(node, problems));
+    match own {
+        Some(own) => under(acquire?, own?, node, problems),
+        None => acquire,
+    }
+}
+
+/// An acquisition by itself, under the guards of its preset if it is one.
 pub(in super::super) fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
     if let Some(layers) = layered(node) {
         return layers_of(layers, problems).map(Acquire::Layers);
     }
     let (retry, guards) = rule(node, problems)?;
+    under(retry.map_or(Acquire::Once, Acquire::Retry), guards, Some(node), problems)
+}
+
+/// The same under other guards.
+fn under(
+    acquire: Acquire,
+    guards: Vec<Guard>,
+    node: Option<&Node>,
+    problems: &mut Problems,
+) -> Option<Acquire> {
+    let retry = acquire.retries().next().cloned();
     match retry {
         None if guards.is_empty() => Some(Acquire::Once),
         Some(retry) if guards.is_empty() => Some(Acquire::Retry(retry)),
-        retry => Some(Acquire::Layers(vec![layer("acquisition", retry, guards, node, problems)?])),
+        retry => {
+            keeps_to_its_call(retry.as_ref(), node, problems)?;
+            let name = "acquisition".to_owned();
+            Some(Acquire::Layers(vec![Layer { name, retry, guards }]))
+        }
     }
 }
 
@@ -35,66 +70,63 @@ fn layered(node: &Node) -> Option<&Node> {
 fn layers_of(node: &Node, problems: &mut Problems) -> Option<Vec<Layer>> {
     let nodes = list(node, problems)?;
     if nodes.is_empty() || nodes.len() > MOST_LAYERS {
-        let message = format!("layers are from 1 to {MOST_LAYERS}");
-        let help = "list them from the inside out: the library first, what calls it next";
+        let message = format!("an acquisition has from 1 to {MOST_LAYERS} layers");
+        let help = "list them from the inside out: the library first, then what calls it";
         problems.add(message, node.place.clone(), help);
         return None;
     }
-    let read = |(number, node): (usize, &Node), problems: &mut Problems| {
-        let mut fields = Fields::of("a layer", node, problems)?;
-        let default = format!("layer {}", number + 1);
-        let name = fields.or("name", default, problems, text);
-        let Value::Table(entries) = &node.value else { return None };
-        let rest = entries.iter().filter(|entry| entry.key != "name").cloned().collect();
-        let rest = Node { place: node.place.clone(), value: Value::Table(rest) };
-        let (retry, guards) = rule(&rest, problems)?;
-        layer(&name?, retry, guards, node, problems)
-    };
     let layers: Vec<Option<Layer>> =
-        nodes.iter().enumerate().map(|layer| read(layer, problems)).collect();
+        (1..).zip(nodes).map(|(number, node)| layer(number, node, problems)).collect();
     layers.into_iter().collect()
 }
 
-fn layer(
-    name: &str,
-    retry: Option<Retry>,
-    guards: Vec<Guard>,
-    node: &Node,
+/// A layer: an `acquire` with a name and guards beside it.
+fn layer(number: usize, node: &Node, problems: &mut Problems) -> Option<Layer> {
+    let mut fields = Fields::of("a layer", node, problems)?;
+    let name = fields.or("name", format!("layer {number}"), problems, text);
+    let own = fields.optional("guards", problems, guards);
+    let beside = |entry: &&&Entry| !matches!(entry.key.as_str(), "name" | "guards");
+    let rest = fields.entries().iter().filter(beside).map(|&entry| entry.clone()).collect();
+    let rest = Node { place: node.place.clone(), value: Value::Table(rest) };
+    let (retry, guards) = rule(&rest, problems)?;
+    keeps_to_its_call(retry.as_ref(), Some(node), problems)?;
+    Some(Layer { name: name?, retry, guards: own?.unwrap_or(guards) })
+}
+
+/// A delay in layers or under guards remembers one call only.
+fn keeps_to_its_call(
+    retry: Option<&Retry>,
+    node: Option<&Node>,
     problems: &mut Problems,
-) -> Option<Layer> {
-    if retry.as_ref().is_some_and(|retry| retry.scope != Scope::Call) {
+) -> Option<()> {
+    if let (Some(node), Some(retry)) = (node, retry)
+        && retry.scope != Scope::Call
+    {
         let message = "a delay in layers or under guards remembers one call only";
         problems.add(message, node.place.clone(), "leave out its `scope`, or write \"call\"");
         return None;
     }
-    Some(Layer { name: name.to_owned(), retry, guards })
+    Some(())
 }
 
-/// A retry rule, if any, and its guards.
+/// A retry rule, if any, and the guards that a preset brings.
 fn rule(node: &Node, problems: &mut Problems) -> Option<(Option<Retry>, Vec<Guard>)> {
     if names_preset(node) {
-        let keys = ["stop", "hint", "scope", "guards"];
+        let keys = ["stop", "hint", "scope"];
         return preset(node, &keys, problems).map(|(retry, guards)| (Some(retry), guards));
     }
     let choice = Choice::of(node, problems)?;
     match (choice.name, choice.payload) {
         ("once", None) => Some((None, Vec::new())),
-        ("once", Some(once)) => {
-            let mut fields = Fields::of("`once`", once, problems)?;
-            let guards = fields.required("guards", "guards = [{ … }]", problems, guards);
-            fields.finish(problems);
-            Some((None, guards?))
-        }
         ("retry", Some(retry)) => {
             let mut fields = Fields::of("`retry`", retry, problems)?;
             let delay = fields.required("delay", "delay = [\"1s\"]", problems, pipeline);
             let stop = fields.required("stop", "stop = { attempts = 5 }", problems, stop);
             let hint = fields.or("hint", Hint::default(), problems, hint);
             let scope = fields.or("scope", Scope::default(), problems, scope);
-            let guards = fields.or("guards", Vec::new(), problems, guards);
             fields.finish(problems);
             let retry = Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? };
-            Some((Some(retry), guards?))
+            Some((Some(retry), Vec::new()))
         }
         _ => choice.unknown(
             &[
@@ -108,19 +140,21 @@ fn rule(node: &Node, problems: &mut Problems) -> Option<(Option<Retry>, Vec<Guar
     }
 }
 
-/// The same where nobody keeps what was before.
+/// The same for the client of a request: nobody keeps what was before, and each is a client of its own,
+/// whose guards have nothing to count.
 pub(super) fn acquire_without_past(node: &Node, problems: &mut Problems) -> Option<Acquire> {
-    let acquire = acquire(node, problems)?;
-    let (message, help) = match &acquire {
-        Acquire::Retry(retry) if retry.delay.looks_back() => (
-            "this client's delay cannot depend on the delays or draws before",
-            "choose another growth",
-        ),
-        Acquire::Layers(_) => (
-            "this client's retries can be neither nested nor under guards",
-            "write `guards = []` beside a preset; put guards and layers into the `acquire` of a server",
-        ),
-        _ => return Some(acquire),
+    let (message, help) = match acquire(node, problems)? {
+        Acquire::Layers(layers) if layers.len() > 1 => {
+            ("this client's retries cannot be nested", "nest those of the server, or write one rule")
+        }
+        acquire => match acquire.retries().next() {
+            None => return Some(Acquire::Once),
+            Some(retry) if !retry.delay.looks_back() => return Some(Acquire::Retry(retry.clone())),
+            Some(_) => (
+                "this client's delay cannot depend on the delays or draws before",
+                "choose another growth",
+            ),
+        },
     };
     problems.add(message, node.place.clone(), help);
     None
@@ -157,7 +191,7 @@ fn preset(
         })
         .collect();
     let mut own = |key: &'static str| keys.contains(&key).then(|| fields.get(key)).flatten();
-    let [stop, hint, scope, guards] = ["stop", "hint", "scope", "guards"].map(&mut own);
+    let [stop, hint, scope] = ["stop", "hint", "scope"].map(&mut own);
     fields.finish(problems);
     // What the preset says is shown where it is named.
     let put = |node: &Node| catalogue::substitute(node, &given, &named.place);
@@ -168,7 +202,7 @@ fn preset(
         None => Some(Hint::default()),
     };
     let scope = scope.map_or(Some(Scope::default()), |node| self::scope(node, problems));
-    let guards = match guards.cloned().or(preset.guards.as_ref().map(put)) {
+    let guards = match preset.guards.as_ref().map(put) {
         Some(node) => self::guards(&node, problems),
         None => Some(Vec::new()),
     };
