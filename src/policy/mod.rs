@@ -5,7 +5,9 @@
 
 mod curve;
 mod distribution;
+mod failure;
 mod growth;
+pub mod guard;
 mod hint;
 mod pipeline;
 mod sequences;
@@ -13,6 +15,7 @@ mod stage;
 
 pub use curve::{Curve, SAMPLES, Surprise};
 pub use distribution::Distribution;
+pub use failure::{ByFailure, Failure};
 pub use growth::{Exponential, Growth, Overflow, Past};
 pub use hint::Hint;
 pub use pipeline::{After, Pipeline};

@@ -12,16 +12,20 @@ mod concurrency;
 mod in_flight;
 mod quota;
 mod ratio;
+#[cfg(test)]
+mod rehearsal;
 mod throttle;
+mod window;
 
 pub use adaptive::Adaptive;
-pub use breaker::{Breaker, Trip};
+pub use breaker::{Breaker, Late, Trip};
 pub use bucket::Bucket;
 pub use concurrency::Concurrency;
 pub use in_flight::InFlight;
 pub use quota::Quota;
 pub use ratio::Ratio;
 pub use throttle::Throttle;
+pub use window::Window;
 
 use std::fmt;
 
