@@ -5,9 +5,27 @@
 //! and is asked once more before a retry. It keeps its count in a [`Meter`]; who shares a meter is its
 //! scope. Meters have no clock of their own: they are told the time, which never goes back.
 
+mod adaptive;
+mod breaker;
+mod bucket;
+mod concurrency;
 mod in_flight;
+mod quota;
+mod ratio;
+#[cfg(test)]
+mod rehearsal;
+mod throttle;
+mod window;
 
+pub use adaptive::Adaptive;
+pub use breaker::{Breaker, Late, Trip};
+pub use bucket::Bucket;
+pub use concurrency::Concurrency;
 pub use in_flight::InFlight;
+pub use quota::Quota;
+pub use ratio::Ratio;
+pub use throttle::Throttle;
+pub use window::Window;
 
 use std::fmt;
 
@@ -30,8 +48,22 @@ pub struct Guard {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
+    /// Retries cost tokens, successes give some back (AWS SDKs).
+    Quota(Quota),
+    /// No retries while too many tries fail (gRPC).
+    Throttle(Throttle),
+    /// Retries up to a share of recent calls (Finagle, Linkerd).
+    Ratio(Ratio),
+    /// Retries up to a share of what is under way (Envoy).
+    Concurrency(Concurrency),
+    /// Retries at a rate, others wait (Kubernetes work queue).
+    Bucket(Bucket),
+    /// No tries while too many fail (circuit breaker).
+    Breaker(Breaker),
     /// So many tries under way (bulkhead).
     InFlight(InFlight),
+    /// Tries at a rate that falls and grows with throttling (AWS adaptive mode).
+    Adaptive(Adaptive),
 }
 
 /// What a guard says to a try that wants to set out.
@@ -106,7 +138,14 @@ impl Limit {
     /// A count from which nothing has been taken yet.
     pub fn meter(&self) -> Box<dyn Meter> {
         match self {
+            Limit::Quota(limit) => Box::new(limit.meter()),
+            Limit::Throttle(limit) => Box::new(limit.meter()),
+            Limit::Ratio(limit) => Box::new(limit.meter()),
+            Limit::Concurrency(limit) => Box::new(limit.meter()),
+            Limit::Bucket(limit) => Box::new(limit.meter()),
+            Limit::Breaker(limit) => Box::new(limit.meter()),
             Limit::InFlight(limit) => Box::new(limit.meter()),
+            Limit::Adaptive(limit) => Box::new(limit.meter()),
         }
     }
 }
