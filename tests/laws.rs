@@ -5,11 +5,14 @@
 use proptest::prelude::*;
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
-use herdsim::policy::guard::{InFlight, Limit};
+use herdsim::policy::guard::{
+    self, Adaptive, Breaker, Bucket, Concurrency, InFlight, Late, Limit, Quota, Throttle, Trip,
+    Window,
+};
 use herdsim::policy::{
-    Acquire, After, BootCheck, Cadence, ClientPool, Growth, Guard, Handling, HotLoop, Interval,
-    Layer, Leave, Lifetime, LoopRule, LoopRules, MOST_LAYERS, MissedTick, Pipeline, Policy, Retry,
-    Scope, Sleep, Spread, Stage, Stop, Supervisor,
+    Acquire, After, BootCheck, ByFailure, Cadence, ClientPool, Failure as HowFailed, Growth, Guard,
+    Handling, HotLoop, Interval, Layer, Leave, Lifetime, LoopRule, LoopRules, MOST_LAYERS,
+    MissedTick, Pipeline, Policy, Retry, Scope, Sleep, Spread, Stage, Stop, Supervisor,
 };
 use herdsim::scenario::{
     Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,
@@ -95,7 +98,38 @@ fn layer() -> impl Strategy<Value = Layer> {
 }
 
 fn guard() -> impl Strategy<Value = Guard> {
-    let limit = prop_oneof![(1..20u32).prop_map(|limit| Limit::InFlight(InFlight { limit })),];
+    let costs = (0..5u32, 0..5u32)
+        .prop_map(|(timed_out, other)| ByFailure::all(other).with(HowFailed::TimedOut, timed_out));
+    let window = prop_oneof![
+        (1..30u32).prop_map(Window::Calls),
+        (1..10u32).prop_map(Window::Seconds),
+        span(9_000).prop_map(Window::Sampled),
+    ];
+    let trip = prop_oneof![
+        (1..8u32).prop_map(Trip::Consecutive),
+        (0.01..1.0f64, window, 1..20u32).prop_map(|(failed, of, least)| Trip::Share {
+            failed,
+            of,
+            least
+        }),
+    ];
+    let late = prop_oneof![Just(Late::Count), Just(Late::Ignore)];
+    let limit = prop_oneof![
+        (0..50u32, costs, 0..3u32)
+            .prop_map(|(capacity, cost, reward)| Quota { capacity, cost, reward })
+            .prop_map(Limit::Quota),
+        (1..20u32, 0.001..2.0f64).prop_map(|(max, ratio)| Limit::Throttle(Throttle { max, ratio })),
+        (0.0..2.0f64, 0.0..5.0f64, span(9_000))
+            .prop_map(|(ratio, reserve, ttl)| Limit::Ratio(guard::Ratio { ratio, reserve, ttl })),
+        (0.0..1.0f64, 0..5u32)
+            .prop_map(|(share, least)| Limit::Concurrency(Concurrency { share, least })),
+        (0.1..20.0f64, 1..9u32).prop_map(|(rate, burst)| Limit::Bucket(Bucket { rate, burst })),
+        (trip, span(9_000), 1..5u32, late)
+            .prop_map(|(trip, open, probes, late)| Breaker { trip, open, probes, late })
+            .prop_map(Limit::Breaker),
+        (1..20u32).prop_map(|limit| Limit::InFlight(InFlight { limit })),
+        any::<bool>().prop_map(|on| Limit::Adaptive(Adaptive { on: ByFailure::all(on) })),
+    ];
     let scope = prop_oneof![
         Just(Scope::Call),
         Just(Scope::Client),

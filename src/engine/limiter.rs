@@ -95,7 +95,7 @@ mod tests {
     fn a_burst_passes_and_then_one_in_each_tenth_of_a_second() {
         let settings = settings(Span::ZERO, None);
         let mut limiter = Limiter::new(&settings);
-        let passed = |limiter: &mut Limiter, millis| limiter.arrive(at(millis)).is_some();
+        let passed = |limiter: &mut Limiter<'_>, millis| limiter.arrive(at(millis)).is_some();
         assert!((0..3).all(|_| passed(&mut limiter, 0)));
         assert!(!passed(&mut limiter, 0) && !passed(&mut limiter, 99));
         assert!(passed(&mut limiter, 100) && !passed(&mut limiter, 150));

@@ -52,7 +52,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         state.timer = NEVER;
         let attempt = state.attempt;
         if let Some(timeout) = self.policy(client).connect_timeout {
-            self.set_timer(client, since + timeout, Class::Alarm);
+            // A client may have taken up a shorter timeout since.
+            self.set_timer(client, (since + timeout).max(self.now), Class::Alarm);
         }
         match &self.scenario.database.attempt_cost {
             Some(cost) => {

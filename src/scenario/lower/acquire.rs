@@ -144,9 +144,10 @@ fn rule(node: &Node, problems: &mut Problems) -> Option<(Option<Retry>, Vec<Guar
 /// whose guards have nothing to count.
 pub(super) fn acquire_without_past(node: &Node, problems: &mut Problems) -> Option<Acquire> {
     let (message, help) = match acquire(node, problems)? {
-        Acquire::Layers(layers) if layers.len() > 1 => {
-            ("this client's retries cannot be nested", "nest those of the server, or write one rule")
-        }
+        Acquire::Layers(layers) if layers.len() > 1 => (
+            "this client's retries cannot be nested",
+            "nest those of the server, or write one rule",
+        ),
         acquire => match acquire.retries().next() {
             None => return Some(Acquire::Once),
             Some(retry) if !retry.delay.looks_back() => return Some(Acquire::Retry(retry.clone())),

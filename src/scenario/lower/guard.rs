@@ -1,12 +1,11 @@
 //! Guards of retry rules.
 
 use super::super::diagnostic::Problems;
-use super::super::reader::{
-    Choice, Fields, count, each, number, positive_span, rate_per_second,
-};
+use super::super::reader::{Choice, Fields, count, each, number, positive_span, rate_per_second};
 use super::super::tree::{Node, Value};
 use crate::policy::guard::{
-    Adaptive, Breaker, Bucket, Concurrency, InFlight, Late, Limit, Quota, Ratio, Throttle, Trip, Window,
+    Adaptive, Breaker, Bucket, Concurrency, InFlight, Late, Limit, Quota, Ratio, Throttle, Trip,
+    Window,
 };
 use crate::policy::{ByFailure, Failure, Guard, Scope};
 use crate::units::Span;
@@ -100,9 +99,10 @@ fn quota(node: &Node, problems: &mut Problems) -> Option<Quota> {
         }
         let mut fields = Fields::of("`cost`", node, problems)?;
         let other = fields.required("other", "other = 5", problems, tokens());
-        let costs = by_failure(&mut fields, other.unwrap_or_default(), problems, |node, problems| {
-            tokens()(node, problems)
-        });
+        let costs =
+            by_failure(&mut fields, other.unwrap_or_default(), problems, |node, problems| {
+                tokens()(node, problems)
+            });
         fields.finish(problems);
         other.and(costs)
     });
@@ -168,11 +168,8 @@ fn breaker(node: &Node, problems: &mut Problems) -> Option<Breaker> {
         }
     });
     fields.finish(problems);
-    let windows = [
-        calls?.map(Window::Calls),
-        seconds?.map(Window::Seconds),
-        sampled?.map(Window::Sampled),
-    ];
+    let windows =
+        [calls?.map(Window::Calls), seconds?.map(Window::Seconds), sampled?.map(Window::Sampled)];
     let windows: Vec<Window> = windows.into_iter().flatten().collect();
     let trip = match (consecutive?, failed?, &windows[..], least?) {
         (Some(failures), None, [], None) => Trip::Consecutive(failures),

@@ -10,8 +10,8 @@ use super::acquire::acquisition;
 use super::background;
 use super::delay::schedule;
 use crate::policy::{
-    BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime,
-    LoopRule, LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
+    BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime, LoopRule,
+    LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
 };
 use crate::units::{Ratio, Span};
 
