@@ -88,6 +88,7 @@ fn recovery(results: &Results) -> Vec<Piece> {
         text.keep(format!("{rest} after"));
         text.say("the trigger.");
         short_of_backends(results, &mut text);
+        shared_by_all(results, &mut text);
         return text.pieces;
     }
     match drained.len() {
@@ -116,6 +117,7 @@ fn recovery(results: &Results) -> Vec<Piece> {
         text.list("the trigger:", &stuck, Tone::Bad, |_| None);
     }
     short_of_backends(results, &mut text);
+    shared_by_all(results, &mut text);
     let (replicates, enough) = (replicates(results), replicates_for_median_interval());
     if replicates < enough {
         let noun = if replicates == 1 { "replicate" } else { "replicates" };
@@ -154,6 +156,19 @@ fn short_of_backends(results: &Results, text: &mut Text) {
     }
 }
 
+/// Names the policies whose clients share one count, since clients of their own cannot.
+fn shared_by_all(results: &Results, text: &mut Text) {
+    let candidates = &results.loaded.scenario.policies;
+    let shares = |policy: &&PolicySummary| {
+        candidates.iter().any(|known| known.name == policy.policy && known.guards_the_fleet())
+    };
+    let sharing: Vec<&PolicySummary> = results.policies.iter().filter(shares).collect();
+    if !sharing.is_empty() {
+        let lead = "One count for the whole fleet, which takes a proxy that all go through:";
+        text.list(lead, &sharing, Tone::Neutral, |_| None);
+    }
+}
+
 fn steady_state(results: &Results) -> Vec<Piece> {
     let policies: Vec<&PolicySummary> = results.policies.iter().collect();
     let rows = Rows::of(results);
@@ -179,6 +194,7 @@ fn steady_state(results: &Results) -> Vec<Piece> {
             text.list(&lead, &filling, Tone::Neutral, |_| None);
         }
     }
+    shared_by_all(results, &mut text);
     text.pieces
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::disturbance::{Disturbance, Variant};
-use crate::policy::{Handling, Policy};
+use crate::policy::{Handling, Policy, Scope};
 use crate::units::{Ratio, SimTime, Span};
 
 /// A system and the policies to be compared on it.
@@ -49,6 +49,14 @@ pub struct Candidate {
     pub parts: Vec<Part>,
     /// How the background load is handled under it; `None` where there is none.
     pub handling: Option<Handling>,
+}
+
+impl Candidate {
+    /// Whether all clients of one of its policies share the count of a guard.
+    pub fn guards_the_fleet(&self) -> bool {
+        let layers = self.parts.iter().flat_map(|part| part.policy.acquire.layers());
+        layers.flat_map(|layer| &layer.guards).any(|guard| guard.scope == Scope::Fleet)
+    }
 }
 
 /// A part of a fleet and what it follows.
