@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use herdsim::policy::{Retry, Sequences};
-use herdsim::scenario::{Evidence, Preset, parse_backoffs, presets};
+use herdsim::policy::{Hint, Retry, Sequences};
+use herdsim::scenario::{Evidence, Preset, backoffs, parse_backoffs, presets};
 use herdsim::units::Span;
 
 /// What the libraries drew: 20,000 sequences each, delays in seconds.
@@ -213,6 +213,41 @@ const WITHOUT: [(u32, &str); 3] = [
     (72, "no retry or backoff of their own"),
 ];
 
+/// What presets make of a server's hint how long to wait; all others ignore it.
+const HINTS: [(&str, Hint); 29] = [
+    ("botocore-standard@1.44.0", Hint::Within(FIVE)),
+    ("botocore-standard-throttling@1.44.0", Hint::Within(FIVE)),
+    ("botocore-standard-dynamodb@1.44.0", Hint::Within(FIVE)),
+    ("deadline-no-overflow@8e776e1+botocore-1.31.21", Hint::Spread(0.2)),
+    ("deadline-no-overflow@8e776e1+botocore-1.34.107", Hint::Spread(0.2)),
+    ("deadline-no-overflow@8e776e1+botocore-1.44.0", Hint::Spread(0.2)),
+    ("smithy-util-retry-standard@4.2.0", Hint::AtLeast),
+    ("smithy-util-retry-throttling@4.2.0", Hint::AtLeast),
+    ("smithy-core-standard@3.41.1", Hint::Within(FIVE)),
+    ("smithy-core-throttling@3.41.1", Hint::Within(FIVE)),
+    ("aws-sdk-go-v2-standard@retries2026", Hint::Within(FIVE)),
+    ("aws-sdk-java-v2-standard@25787b3", Hint::AtLeast),
+    ("aws-sdk-java-v2-legacy@25787b3", Hint::AtLeast),
+    ("aws-sdk-java-v2-legacy-throttling@25787b3", Hint::AtLeast),
+    ("smithy-rs-standard@56ee88c", Hint::Replace(Span::MAX)),
+    ("urllib3-retry@2.8.0", Hint::Replace(Span::MAX)),
+    ("azure-core-py-retry@1.41.0", Hint::Replace(Span::MAX)),
+    ("openai-python@3.57.0", Hint::Replace(Span::from_secs(120))),
+    ("anthropic-python@2.14.0", Hint::Replace(Span::MAX)),
+    ("openai-node@6.49.0", Hint::Replace(Span::MAX)),
+    ("grpc-js-retry@1.14.7", Hint::Replace(Span::MAX)),
+    ("axios-retry@4.5.0", Hint::AtLeast),
+    ("axios-retry-exponential@4.5.0", Hint::Spread(0.2)),
+    ("axios-retry-linear@4.5.0", Hint::AtLeast),
+    ("got@14.6.6", Hint::Replace(Span::MAX)),
+    ("ky@1.14.3", Hint::Replace(Span::MAX)),
+    ("backoff-rs@0.4.0", Hint::Replace(Span::MAX)),
+    ("azure-sdk-go@0f9d9f4", Hint::GiveUpAbove(Span::from_secs(60))),
+    ("go-retryablehttp@fd00458", Hint::Replace(Span::MAX)),
+];
+/// By how much the AWS SDKs of 2026 let a server lengthen a delay.
+const FIVE: Span = Span::from_secs(5);
+
 /// Figures of a library at one attempt.
 struct Row {
     attempt: u32,
@@ -366,6 +401,19 @@ fn evidence_is_claimed_only_where_there_are_draws() {
             std::ptr::eq(named.unwrap(), preset)
         });
         assert_eq!(compared, preset.evidence != Evidence::Read, "{}", preset.reference());
+    }
+}
+
+#[test]
+fn clients_of_web_services_heed_a_servers_hint_and_generic_libraries_do_not() {
+    for (known, _) in HINTS {
+        assert!(presets().iter().any(|preset| preset.reference() == known), "{known}");
+    }
+    for preset in presets() {
+        let name = preset.reference();
+        let known = HINTS.iter().find(|(known, _)| *known == name);
+        let rule = backoffs(&name).unwrap().remove(0).retry;
+        assert_eq!(rule.hint, known.map_or(Hint::Ignore, |(_, hint)| *hint), "{name}");
     }
 }
 

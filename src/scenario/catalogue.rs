@@ -2,7 +2,7 @@
 //!
 //! A preset holds for a range of versions: libraries change under their users. Its parameters have the
 //! library's defaults and may be given beside its name. `policies/` has a file for each family; in it a
-//! value `"$cap"` stands for the parameter `cap`.
+//! value `"$cap"` stands for the parameter `cap`. A preset without `hint` ignores what a server says.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -36,7 +36,7 @@ pub struct Preset {
     pub(super) parameters: Vec<Entry>,
     pub(super) delay: Node,
     pub(super) stop: Node,
-    pub(super) hint: Option<Node>,
+    pub(super) hint: Node,
 }
 
 /// Versions, both ends included. An end such as `1.43` covers every `1.43.x`.
@@ -195,7 +195,8 @@ impl Preset {
         format!("{}@{}", self.name, self.versions.first)
     }
 
-    /// Its parameters with their defaults as they would be written, and where it stops.
+    /// Its parameters with their defaults as they would be written, where it stops and what it makes of a
+    /// server's hint.
     pub fn defaults(&self) -> String {
         let mut written: Vec<String> = self
             .parameters
@@ -203,9 +204,7 @@ impl Preset {
             .map(|entry| format!("{} = {}", entry.key, entry.node.value.written()))
             .collect();
         written.push(format!("stop = {}", self.stop.value.written()));
-        if let Some(hint) = &self.hint {
-            written.push(format!("hint = {}", hint.value.written()));
-        }
+        written.push(format!("hint = {}", self.hint.value.written()));
         written.join(", ")
     }
 }
@@ -325,7 +324,9 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
     });
     let delay = fields.required("delay", "delay", problems, raw);
     let stop = fields.required("stop", "stop", problems, raw);
-    let hint = fields.optional("hint", problems, raw);
+    // Most libraries retry what they are given and know nothing of what a server said.
+    let ignore = Node { place: DEFAULT, value: Value::Text("ignore".into()) };
+    let hint = fields.or("hint", ignore, problems, raw);
     fields.finish(problems);
     Some(Preset {
         name: name?,
