@@ -214,7 +214,7 @@ const WITHOUT: [(u32, &str); 3] = [
 ];
 
 /// What presets make of a server's hint how long to wait; all others ignore it.
-const HINTS: [(&str, Hint); 29] = [
+const HINTS: [(&str, Hint); 30] = [
     ("botocore-standard@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-throttling@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-dynamodb@1.44.0", Hint::Within(FIVE)),
@@ -236,6 +236,7 @@ const HINTS: [(&str, Hint); 29] = [
     ("anthropic-python@2.14.0", Hint::Replace(Span::MAX)),
     ("openai-node@6.49.0", Hint::Replace(Span::MAX)),
     ("grpc-js-retry@1.14.7", Hint::Replace(Span::MAX)),
+    ("grpc-go-retry@4793ad0", Hint::Replace(Span::MAX)),
     ("axios-retry@4.5.0", Hint::AtLeast),
     ("axios-retry-exponential@4.5.0", Hint::Spread(0.2)),
     ("axios-retry-linear@4.5.0", Hint::AtLeast),
