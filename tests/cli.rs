@@ -266,7 +266,7 @@ fn backoff_says_side_by_side_in_80_columns_where_jitter_vanishes() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for words in [
-        "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1), cap); raises at attempt 1025\n",
+        "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1+first), cap); raises at attempt 1025 − first\n",
         "   stops after 3 attempts; exact\n",
         "\n9         19.2   20.0    92 %   10.0   18.0     0 %   15.0   27.0     0 %\n",
         "\n12        19.9   20.0  > 99 %   10.0   18.0     0 %   27.0   29.4     0 %\n",
@@ -339,7 +339,7 @@ fn list_shows_each_preset_with_its_formula_and_evidence() {
     let place = tempfile::tempdir().unwrap();
     let text = stdout(&herdsim(place.path(), &["list", "policies"]));
     for words in [
-        "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1), cap); raises at attempt 1025\n",
+        "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1+first), cap); raises at attempt 1025 − first\n",
         "base = \"1s\", cap = \"20s\", first = 0, stop = { attempts = 3 }",
         "    run: botocore/retries/standard.py",
         "    without the retry quota of 500 tokens",

@@ -198,14 +198,12 @@ impl Preset {
     /// Its parameters with their defaults as they would be written, where it stops and what it makes of a
     /// server's hint.
     pub fn defaults(&self) -> String {
-        let mut written: Vec<String> = self
-            .parameters
-            .iter()
-            .map(|entry| format!("{} = {}", entry.key, entry.node.value.written()))
-            .collect();
-        written.push(format!("stop = {}", self.stop.value.written()));
-        written.push(format!("hint = {}", self.hint.value.written()));
-        written.join(", ")
+        let put = |node: &Node| substitute(node, &self.parameters, &DEFAULT);
+        let own = self.parameters.iter().map(|entry| (entry.key.as_str(), entry.node.clone()));
+        let rest = [("stop", put(&self.stop)), ("hint", put(&self.hint))];
+        let written =
+            own.chain(rest).map(|(key, node)| format!("{key} = {}", node.value.written()));
+        written.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -376,6 +374,22 @@ mod tests {
             match backoffs(&wanted) {
                 Ok(found) => assert_eq!(found.len(), 1),
                 Err(error) => panic!("{wanted}: {error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_formula_is_written_in_the_parameters_which_are_all_used() {
+        for preset in presets() {
+            let word = |c: char| c.is_alphabetic() || c == '_';
+            let words = preset.formula.split(|c| !word(c));
+            let used = [&preset.delay, &preset.stop, &preset.hint]
+                .map(|node| node.value.written())
+                .concat();
+            for Entry { key, .. } in &preset.parameters {
+                let shown = words.clone().any(|word| word == key);
+                assert!(shown, "{}: `{key}` is not in {}", preset.reference(), preset.formula);
+                assert!(used.contains(&format!("\"${key}\"")), "{}: {key}", preset.reference());
             }
         }
     }
