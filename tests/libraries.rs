@@ -206,11 +206,15 @@ const SERIES: [(&str, &str); 113] = [
     ("jedis,9bcb5c6", "jedis-cluster@9bcb5c6 attempts = 13"),
 ];
 
-/// Rows of the reference table that have no preset, and why.
-const WITHOUT: [(u32, &str); 3] = [
-    (3, "an adaptive rate limiter in front of botocore-standard: waits for the adaptive limiters"),
-    (44, "a retry budget and no delay at all: waits for the budgets"),
-    (72, "no retry or backoff of their own"),
+/// Rows of the reference table that have no preset, why, and the part of the program that they wait for.
+const WITHOUT: [(u32, &str, Option<&str>); 3] = [
+    (
+        3,
+        "botocore adaptive is botocore-standard behind a rate limiter",
+        Some("budgets and limiters"),
+    ),
+    (44, "Finagle's RetryBudget has no delay at all", Some("budgets and limiters")),
+    (72, "asyncpg, pgx and SQLAlchemy have no retry of their own", None),
 ];
 
 /// What presets make of a server's hint how long to wait; all others ignore it.
@@ -419,10 +423,19 @@ fn clients_of_web_services_heed_a_servers_hint_and_generic_libraries_do_not() {
 }
 
 #[test]
+#[allow(clippy::disallowed_macros, reason = "it shows the list")]
 fn every_row_of_the_reference_has_its_presets_or_a_reason() {
     for row in 1..=73 {
-        let presets = presets().iter().filter(|preset| preset.row == Some(row)).count();
-        let reason = WITHOUT.iter().any(|(without, _)| *without == row);
-        assert!((presets > 0) != reason, "row {row} has {presets} presets");
+        let presets = presets().iter().filter(|preset| preset.row == Some(row));
+        let presets: Vec<String> =
+            presets.map(|preset| format!("{} ({})", preset.reference(), preset.evidence)).collect();
+        let reason = WITHOUT.iter().find(|(without, ..)| *without == row);
+        let shown = match (presets.is_empty(), reason) {
+            (false, None) => presets.join(", "),
+            (true, Some((_, why, None))) => format!("none: {why}"),
+            (true, Some((_, why, Some(part)))) => format!("none: {why}; waits for {part}"),
+            _ => panic!("row {row} must have presets or a reason: {presets:?}, {reason:?}"),
+        };
+        println!("row {row:2}  {shown}");
     }
 }
