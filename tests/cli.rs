@@ -8,7 +8,8 @@ use std::process::{Command, Output, Stdio};
 const SHORT: [&str; 6] =
     ["run", "deriver-restart", "--replicates", "1", "--set", "fleet.clients=100"];
 
-fn herdsim(folder: &Path, args: &[&str]) -> Output {
+/// The program, run in a folder, with its output in a pipe.
+pub fn herdsim(folder: &Path, args: &[&str]) -> Output {
     command(folder, args).output().unwrap()
 }
 
@@ -22,7 +23,7 @@ fn short(folder: &Path, more: &[&str]) -> Output {
     herdsim(folder, &[&SHORT[..], more].concat())
 }
 
-fn stdout(output: &Output) -> String {
+pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
