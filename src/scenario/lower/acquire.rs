@@ -79,10 +79,7 @@ fn preset(node: &Node, keys: &[&'static str], problems: &mut Problems) -> Option
     let put = |node: &Node| catalogue::substitute(node, &given, &named.place);
     let delay = pipeline(&put(&preset.delay), problems);
     let stop = self::stop(stop.unwrap_or(&put(&preset.stop)), problems);
-    let hint = match hint.cloned().or(preset.hint.as_ref().map(put)) {
-        Some(node) => self::hint(&node, problems),
-        None => Some(Hint::default()),
-    };
+    let hint = self::hint(hint.unwrap_or(&put(&preset.hint)), problems);
     let scope = scope.map_or(Some(Scope::default()), |node| self::scope(node, problems));
     Some(Retry { delay: delay?, stop: stop?, hint: hint?, scope: scope? })
 }
