@@ -92,27 +92,42 @@ fn under_a_full_outage_two_layers_of_retry_multiply() {
     assert!(requests > 13_000.0);
 }
 
-#[test]
-fn a_client_waits_at_least_as_long_as_it_is_told() {
-    let scenario = refused(
-        "rate = '1/s'
-         retry_after = '5s'
-         client = { retry = { delay = ['1s'], stop = { attempts = 2 } } }",
-    );
+/// How long clients of a database that refuses everybody wait who would ask again after a second and are
+/// told to wait for five: the shortest wait and the longest, in seconds.
+fn waits_of_who_is_told(client: &str) -> (f64, f64) {
+    let scenario = refused(&format!("rate = '1/s'\nretry_after = '5s'\nclient = {{ {client} }}"));
     let mut came = std::collections::BTreeMap::new();
-    let mut waits = 0;
+    let mut waits = Vec::new();
     for (now, event) in events(&scenario, 0) {
         match event {
             Event::RequestCame { client } => drop(came.insert(client, now)),
             Event::RequestEnded { client, came: at, good } => {
                 assert!(!good && came[&client] == at);
-                assert_eq!(now.since(at).as_secs_f64(), 5.0);
-                waits += 1;
+                waits.push(now.since(at).as_secs_f64());
             }
             _ => {}
         }
     }
-    assert!(waits > 6_000);
+    assert!(waits.len() > 6_000);
+    waits.into_iter().fold((f64::MAX, 0.0), |(least, most), wait| (wait.min(least), wait.max(most)))
+}
+
+#[test]
+fn a_client_waits_at_least_as_long_as_it_is_told() {
+    let waits = waits_of_who_is_told("retry = { delay = ['1s'], stop = { attempts = 2 } }");
+    assert_eq!(waits, (5.0, 5.0));
+}
+
+#[test]
+fn a_library_makes_of_what_it_is_told_what_it_does_unless_the_scenario_says_otherwise() {
+    let constant = "preset = 'polly-constant@173d6d1', delay = '1s', stop = { attempts = 2 }";
+    let told = |more: &str| waits_of_who_is_told(&format!("{constant}{more}"));
+    assert_eq!(told(""), (1.0, 1.0));
+    assert_eq!(told(", hint = 'at-least'"), (5.0, 5.0));
+    let got = "preset = 'got@14.6.6', stop = { attempts = 2 }";
+    assert_eq!(waits_of_who_is_told(got), (5.0, 5.0));
+    let (least, most) = waits_of_who_is_told(&format!("{got}, hint = 'ignore'"));
+    assert!((1.0..1.01).contains(&least) && (1.09..=1.1).contains(&most), "{least} {most}");
 }
 
 /// All policies meet the same requests, and a burst multiplies them while it lasts.

@@ -8,7 +8,8 @@ use std::process::{Command, Output, Stdio};
 const SHORT: [&str; 6] =
     ["run", "deriver-restart", "--replicates", "1", "--set", "fleet.clients=100"];
 
-fn herdsim(folder: &Path, args: &[&str]) -> Output {
+/// The program, run in a folder, with its output in a pipe.
+pub fn herdsim(folder: &Path, args: &[&str]) -> Output {
     command(folder, args).output().unwrap()
 }
 
@@ -22,7 +23,7 @@ fn short(folder: &Path, more: &[&str]) -> Output {
     herdsim(folder, &[&SHORT[..], more].concat())
 }
 
-fn stdout(output: &Output) -> String {
+pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -266,7 +267,7 @@ fn backoff_says_side_by_side_in_80_columns_where_jitter_vanishes() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for words in [
-        "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1), cap); raises at attempt 1025\n",
+        "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1+first), cap); raises at attempt 1025 − first\n",
         "   left out: the retry quota of 500 tokens\n   stops after 3 attempts; exact\n",
         "\n2          1.00   1.80     0 %    1.00   1.80     0 %  0.500  0.900     0 %\n",
         "\n3        · 2.00   3.60     0 %  · 2.00   3.60     0 %   1.00   1.80     0 %\n",
@@ -340,12 +341,12 @@ fn backoff_writes_formulas_in_ascii_where_it_must() {
     let text = ascii(&args);
     for words in [
         "   c^4 + 15 + randint(0, 10*(c + 1) - 1) in s, c = k - 1\n",
-        "   min(r*base*2^(k-1), cap); raises at attempt 1025\n",
+        "   min(r*base*2^(k-1+first), cap); raises at attempt 1025 - first\n",
         "0 % 90.6 | 0.400  2.00 ",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }
-    assert!(ascii(&["list", "policies"]).contains("    min(r*base*2^(k-1), cap); raises"));
+    assert!(ascii(&["list", "policies"]).contains("    min(r*base*2^(k-1+first), cap); raises"));
 }
 
 #[test]
@@ -391,10 +392,10 @@ fn backoff_reads_rules_and_policies_from_a_file() {
     fs::write(place.path().join("rules.toml"), rules).unwrap();
     let text = stdout(&herdsim(place.path(), &["backoff", "rules.toml", "--attempts", "3"]));
     for words in [
-        "A  mine\n   s = c·U(0.6, 1.4), then c = min(2·s, max): jitter feeds forward\n",
+        "A  mine\n   s = c·U(0.6, 1.4), c = delay, then min(2·s, max): jitter feeds forward\n",
         "   stops after 1 attempt; exact at attempt 1, else sampled from 20 000 clients\n",
         "B  other\n   never stops; exact\n",
-        "C  nested\n   r·min(base·2^(k−1), cap)\n   left out: the retry quota of 500 tokens\n",
+        "C  nested\n   r·min(base·2^(k−1+first), cap)\n   left out: the retry quota of 500 tokens\n",
         "   stops after 4 attempts; exact\n",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
@@ -429,7 +430,7 @@ fn list_shows_each_preset_with_its_formula_and_evidence() {
     let place = tempfile::tempdir().unwrap();
     let text = stdout(&herdsim(place.path(), &["list", "policies"]));
     for words in [
-        "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1), cap); raises at attempt 1025\n",
+        "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1+first), cap); raises at attempt 1025 − first\n",
         "base = \"1s\", cap = \"20s\", first = 0, stop = { attempts = 3 }",
         "    run: botocore/retries/standard.py",
         "    left out: the retry quota of 500 tokens",

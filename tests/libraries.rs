@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use herdsim::policy::{Retry, Sequences};
-use herdsim::scenario::{Evidence, parse_backoffs, presets};
+use herdsim::policy::{Hint, Retry, Sequences};
+use herdsim::scenario::{Evidence, Preset, backoffs, parse_backoffs, presets};
 use herdsim::units::Span;
 
 /// What the libraries drew: 20,000 sequences each, delays in seconds.
@@ -19,8 +19,9 @@ const MOST: f64 = 5.0;
 /// The figures of the libraries have six digits.
 const DIGITS: f64 = 1e-5;
 
-/// The start of a series' name and parameters, and the preset with the parameters that it was run with.
-const SERIES: [(&str, &str); 112] = [
+/// The start of a series' name and parameters, and a preset with the parameters that it was run with.
+/// Two projects may share the code that was replicated: then the series has two presets.
+const SERIES: [(&str, &str); 113] = [
     ("botocore,1.44.8,standard.ExponentialBackoff,non-throttling", "botocore-standard@1.44.8"),
     (
         "botocore,1.44.8,standard.ExponentialBackoff,throttling",
@@ -182,6 +183,10 @@ const SERIES: [(&str, &str); 112] = [
     ("finagle,4feb34c,Backoff.decorrelatedJittered", "finagle-decorrelated-jittered@4feb34c"),
     ("spring-retry,c8977dd", "spring-retry-exponential-random@c8977dd"),
     ("tower / linkerd2-proxy,8358ee7/29637b6", "linkerd2-proxy-connect@29637b6"),
+    (
+        "tower / linkerd2-proxy,8358ee7/29637b6",
+        "tower-backoff@0.5.3 min = '100ms' max = '10s' scale = [1, 1.1]",
+    ),
     ("azure-sdk-for-go,0f9d9f4", "azure-sdk-go@0f9d9f4"),
     ("k8s client-go,32ce75a,retry.DefaultBackoff", "k8s-default-backoff@32ce75a"),
     ("k8s client-go,32ce75a,ItemExponentialFailureRateLimiter", "k8s-workqueue@32ce75a"),
@@ -201,12 +206,52 @@ const SERIES: [(&str, &str); 112] = [
     ("jedis,9bcb5c6", "jedis-cluster@9bcb5c6 attempts = 13"),
 ];
 
-/// Rows of the reference table that have no preset, and why.
-const WITHOUT: [(u32, &str); 3] = [
-    (3, "an adaptive rate limiter in front of botocore-standard: waits for the adaptive limiters"),
-    (44, "a retry budget and no delay at all: waits for the budgets"),
-    (72, "no retry or backoff of their own"),
+/// Rows of the reference table that have no preset, why, and the part of the program that they wait for.
+const WITHOUT: [(u32, &str, Option<&str>); 3] = [
+    (
+        3,
+        "botocore adaptive is botocore-standard behind a rate limiter",
+        Some("budgets and limiters"),
+    ),
+    (44, "Finagle's RetryBudget has no delay at all", Some("budgets and limiters")),
+    (72, "asyncpg, pgx and SQLAlchemy have no retry of their own", None),
 ];
+
+/// What presets make of a server's hint how long to wait; all others ignore it.
+const HINTS: [(&str, Hint); 30] = [
+    ("botocore-standard@1.44.0", Hint::Within(FIVE)),
+    ("botocore-standard-throttling@1.44.0", Hint::Within(FIVE)),
+    ("botocore-standard-dynamodb@1.44.0", Hint::Within(FIVE)),
+    ("deadline-no-overflow@8e776e1+botocore-1.31.21", Hint::Spread(0.2)),
+    ("deadline-no-overflow@8e776e1+botocore-1.34.107", Hint::Spread(0.2)),
+    ("deadline-no-overflow@8e776e1+botocore-1.44.0", Hint::Spread(0.2)),
+    ("smithy-util-retry-standard@4.2.0", Hint::AtLeast),
+    ("smithy-util-retry-throttling@4.2.0", Hint::AtLeast),
+    ("smithy-core-standard@3.41.1", Hint::Within(FIVE)),
+    ("smithy-core-throttling@3.41.1", Hint::Within(FIVE)),
+    ("aws-sdk-go-v2-standard@retries2026", Hint::Within(FIVE)),
+    ("aws-sdk-java-v2-standard@25787b3", Hint::AtLeast),
+    ("aws-sdk-java-v2-legacy@25787b3", Hint::AtLeast),
+    ("aws-sdk-java-v2-legacy-throttling@25787b3", Hint::AtLeast),
+    ("smithy-rs-standard@56ee88c", Hint::Replace(Span::MAX)),
+    ("urllib3-retry@2.8.0", Hint::Replace(Span::MAX)),
+    ("azure-core-py-retry@1.41.0", Hint::Replace(Span::MAX)),
+    ("openai-python@3.57.0", Hint::Replace(Span::from_secs(120))),
+    ("anthropic-python@2.14.0", Hint::Replace(Span::MAX)),
+    ("openai-node@6.49.0", Hint::Replace(Span::MAX)),
+    ("grpc-js-retry@1.14.7", Hint::Replace(Span::MAX)),
+    ("grpc-go-retry@4793ad0", Hint::Replace(Span::MAX)),
+    ("axios-retry@4.5.0", Hint::AtLeast),
+    ("axios-retry-exponential@4.5.0", Hint::Spread(0.2)),
+    ("axios-retry-linear@4.5.0", Hint::AtLeast),
+    ("got@14.6.6", Hint::Replace(Span::MAX)),
+    ("ky@1.14.3", Hint::Replace(Span::MAX)),
+    ("backoff-rs@0.4.0", Hint::Replace(Span::MAX)),
+    ("azure-sdk-go@0f9d9f4", Hint::GiveUpAbove(Span::from_secs(60))),
+    ("go-retryablehttp@fd00458", Hint::Replace(Span::MAX)),
+];
+/// By how much the AWS SDKs of 2026 let a server lengthen a delay.
+const FIVE: Span = Span::from_secs(5);
 
 /// Figures of a library at one attempt.
 struct Row {
@@ -242,10 +287,14 @@ fn series(csv: &str) -> Vec<(String, Vec<Row>)> {
     all
 }
 
-/// The preset that a series was drawn with.
-fn retry(name: &str) -> (&'static str, Retry) {
-    let found: Vec<_> = SERIES.iter().filter(|(start, _)| name.starts_with(start)).collect();
-    let [(_, spec)] = found[..] else { panic!("{} presets for {name}", found.len()) };
+/// The presets that a series holds for, with the parameters that it was drawn with.
+fn held_to(name: &str) -> Vec<(&'static str, Retry)> {
+    let named = SERIES.iter().filter(|(start, _)| name.starts_with(start));
+    named.map(|(_, spec)| retry(spec)).collect()
+}
+
+/// A preset, and its rule with the parameters beside its name.
+fn retry(spec: &'static str) -> (&'static str, Retry) {
     let (preset, given) = spec.split_once(' ').unwrap_or((spec, ""));
     let text = format!("[it]\npreset = '{preset}'\n{}", given.replace("' ", "'\n"));
     let text = text.replace(" retries", "\nretries");
@@ -284,38 +333,37 @@ fn deviation(row: &Row, bounds: (Span, Span), draws: &[f64], wrong: &mut String)
     worst
 }
 
-/// Compares every series of a file at every attempt; returns what was compared and the worst of it.
+/// Compares every preset with its series of a file at every attempt; returns how many were compared and
+/// the worst of it.
 #[track_caller]
 fn compare(csv: &str, evidence: Evidence) -> (usize, usize, String) {
-    let (mut attempts, mut wrong) = (0, String::new());
+    let (mut policies, mut attempts, mut wrong) = (0, 0, String::new());
     let mut worst = (0.0, String::new());
-    let series = series(csv);
-    for (name, rows) in &series {
-        let (preset, retry) = retry(name);
-        let known = presets().iter().find(|known| {
-            preset.split_once('@').is_some_and(|(name, version)| {
-                known.name == name && known.versions.contain(version)
-            })
-        });
-        assert_eq!(known.unwrap().evidence, evidence, "{preset}");
-        let mut steps = Sequences::new(&retry, CLIENTS, 12);
-        for row in rows {
-            let step = row.attempt - rows[0].attempt;
-            let draws: Vec<f64> =
-                steps.next().unwrap().into_iter().map(Span::as_secs_f64).collect();
-            let mut found = String::new();
-            let off = deviation(row, retry.delay.range(step), &draws, &mut found);
-            if off > worst.0 {
-                worst = (off, format!("{off:.2} ({preset}, attempt {})", row.attempt));
+    for (name, rows) in &series(csv) {
+        let held = held_to(name);
+        assert!(!held.is_empty(), "no preset for {name}");
+        for (preset, retry) in held {
+            assert_eq!(Preset::named(preset).unwrap().evidence, evidence, "{preset}");
+            let mut steps = Sequences::new(&retry, CLIENTS, 12);
+            for row in rows {
+                let step = row.attempt - rows[0].attempt;
+                let draws: Vec<f64> =
+                    steps.next().unwrap().into_iter().map(Span::as_secs_f64).collect();
+                let mut found = String::new();
+                let off = deviation(row, retry.delay.range(step), &draws, &mut found);
+                if off > worst.0 {
+                    worst = (off, format!("{off:.2} ({preset}, attempt {})", row.attempt));
+                }
+                if !found.is_empty() {
+                    let _ = write!(wrong, "{preset}, attempt {}\n{found}", row.attempt);
+                }
+                attempts += 1;
             }
-            if !found.is_empty() {
-                let _ = write!(wrong, "{preset}, attempt {}\n{found}", row.attempt);
-            }
-            attempts += 1;
+            policies += 1;
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
-    (series.len(), attempts, worst.1)
+    (policies, attempts, worst.1)
 }
 
 #[test]
@@ -331,7 +379,7 @@ fn every_preset_draws_what_its_library_drew() {
 fn every_replica_draws_what_its_formula_drew() {
     let (policies, attempts, worst) = compare(REPLICA, Evidence::Replica);
     println!("replica: {policies} policies, {attempts} attempts, worst deviation {worst}");
-    assert_eq!((policies, attempts), (21, 252));
+    assert_eq!((policies, attempts), (22, 264));
 }
 
 #[test]
@@ -354,21 +402,40 @@ fn a_wrong_formula_is_found() {
 fn evidence_is_claimed_only_where_there_are_draws() {
     for preset in presets() {
         let compared = SERIES.iter().any(|(_, spec)| {
-            let reference = spec.split(' ').next().unwrap();
-            let (name, version) = reference.split_once('@').unwrap();
-            preset.name == name && preset.versions.contain(version)
+            let named = Preset::named(spec.split(' ').next().unwrap());
+            std::ptr::eq(named.unwrap(), preset)
         });
-        // Two projects share the code that was replicated.
-        let compared = compared || preset.name == "tower-backoff";
         assert_eq!(compared, preset.evidence != Evidence::Read, "{}", preset.reference());
     }
 }
 
 #[test]
+fn clients_of_web_services_heed_a_servers_hint_and_generic_libraries_do_not() {
+    for (known, _) in HINTS {
+        assert!(presets().iter().any(|preset| preset.reference() == known), "{known}");
+    }
+    for preset in presets() {
+        let name = preset.reference();
+        let known = HINTS.iter().find(|(known, _)| *known == name);
+        let rule = backoffs(&name).unwrap().remove(0).retry;
+        assert_eq!(rule.hint, known.map_or(Hint::Ignore, |(_, hint)| *hint), "{name}");
+    }
+}
+
+#[test]
+#[allow(clippy::disallowed_macros, reason = "it shows the list")]
 fn every_row_of_the_reference_has_its_presets_or_a_reason() {
     for row in 1..=73 {
-        let presets = presets().iter().filter(|preset| preset.row == Some(row)).count();
-        let reason = WITHOUT.iter().any(|(without, _)| *without == row);
-        assert!((presets > 0) != reason, "row {row} has {presets} presets");
+        let presets = presets().iter().filter(|preset| preset.row == Some(row));
+        let presets: Vec<String> =
+            presets.map(|preset| format!("{} ({})", preset.reference(), preset.evidence)).collect();
+        let reason = WITHOUT.iter().find(|(without, ..)| *without == row);
+        let shown = match (presets.is_empty(), reason) {
+            (false, None) => presets.join(", "),
+            (true, Some((_, why, None))) => format!("none: {why}"),
+            (true, Some((_, why, Some(part)))) => format!("none: {why}; waits for {part}"),
+            _ => panic!("row {row} must have presets or a reason: {presets:?}, {reason:?}"),
+        };
+        println!("row {row:2}  {shown}");
     }
 }

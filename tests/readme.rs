@@ -1,21 +1,23 @@
-//! What the README shows works as shown. Its commands and its table are checked where they are slow: in
-//! `.ci/run`.
+//! What the README and the pages of `docs/` show works as shown. The README's commands and its table are
+//! checked where they are slow: in `.ci/run`.
 
+use crate::cli::{herdsim, stdout};
 use herdsim::scenario;
 
 const README: &str = include_str!("../README.md");
+const POLICIES: &str = include_str!("../docs/policies.md");
 
 /// The fenced blocks of a language.
-fn blocks(language: &str) -> Vec<&'static str> {
+fn blocks(page: &'static str, language: &str) -> Vec<&'static str> {
     let fence = format!("```{language}\n");
-    let mut blocks = README.split(&fence[..]);
+    let mut blocks = page.split(&fence[..]);
     blocks.next();
     blocks.filter_map(|rest| rest.split("```").next()).collect()
 }
 
 #[test]
 fn its_scenario_is_valid_and_so_are_the_overrides_beside_it() {
-    let [text] = blocks("toml")[..] else { panic!("one scenario is shown") };
+    let [text] = blocks(README, "toml")[..] else { panic!("one scenario is shown") };
     let overrides: Vec<String> = README
         .split("`--set ")
         .skip(1)
@@ -31,5 +33,23 @@ fn its_scenario_is_valid_and_so_are_the_overrides_beside_it() {
 
 #[test]
 fn a_new_user_meets_exactly_two_commands() {
-    assert_eq!(blocks("sh"), ["cargo run --release -- run deriver-restart\n", "cargo test\n"],);
+    let commands = ["cargo run --release -- run deriver-restart\n", "cargo test\n"];
+    assert_eq!(blocks(README, "sh"), commands);
+}
+
+/// Below each `$ command` of a console block stands what it prints.
+#[test]
+fn the_page_of_policies_shows_what_its_commands_print() {
+    let blocks = blocks(POLICIES, "console").join("\n");
+    let blocks = format!("\n{blocks}");
+    let shown: Vec<_> = blocks.split("\n$ ").skip(1).collect();
+    assert!(!shown.is_empty(), "no command is shown");
+    let place = tempfile::tempdir().unwrap();
+    for shown in shown {
+        let (command, printed) = shown.split_once('\n').unwrap();
+        let args: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(args[0], "herdsim", "{command}");
+        let output = stdout(&herdsim(place.path(), &args[1..]));
+        assert!(printed.trim_end() == output.trim_end(), "{command} prints\n{output}");
+    }
 }

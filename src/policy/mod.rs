@@ -81,7 +81,7 @@ pub struct Handling {
     pub server: Policy,
     /// How long a client is told to wait whose request has failed; `None` is not told.
     pub retry_after: Option<Span>,
-    /// Whether that client asks again: its delay is at least `retry_after`.
+    /// Whether that client asks again; its rule says what it makes of `retry_after`.
     pub client: Acquire,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A preset holds for a range of versions: libraries change under their users. Its parameters have the
 //! library's defaults and may be given beside its name. `policies/` has a file for each family; in it a
-//! value `"$cap"` stands for the parameter `cap`.
+//! value `"$cap"` stands for the parameter `cap`. A preset without `hint` ignores what a server says.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -36,7 +36,7 @@ pub struct Preset {
     pub(super) parameters: Vec<Entry>,
     pub(super) delay: Node,
     pub(super) stop: Node,
-    pub(super) hint: Option<Node>,
+    pub(super) hint: Node,
     pub(super) guards: Option<Node>,
 }
 
@@ -209,18 +209,15 @@ impl Preset {
         format!("{}@{}", self.name, self.versions.first)
     }
 
-    /// Its parameters with their defaults as they would be written, and where it stops.
+    /// Its parameters with their defaults as they would be written, where it stops and what it makes of a
+    /// server's hint.
     pub fn defaults(&self) -> String {
-        let mut written: Vec<String> = self
-            .parameters
-            .iter()
-            .map(|entry| format!("{} = {}", entry.key, entry.node.value.written()))
-            .collect();
-        written.push(format!("stop = {}", self.stop.value.written()));
-        if let Some(hint) = &self.hint {
-            written.push(format!("hint = {}", hint.value.written()));
-        }
-        written.join(", ")
+        let put = |node: &Node| substitute(node, &self.parameters, &DEFAULT);
+        let own = self.parameters.iter().map(|entry| (entry.key.as_str(), entry.node.clone()));
+        let rest = [("stop", put(&self.stop)), ("hint", put(&self.hint))];
+        let written =
+            own.chain(rest).map(|(key, node)| format!("{key} = {}", node.value.written()));
+        written.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -339,7 +336,9 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
     });
     let delay = fields.required("delay", "delay", problems, raw);
     let stop = fields.required("stop", "stop", problems, raw);
-    let hint = fields.optional("hint", problems, raw);
+    // Most libraries retry what they are given and know nothing of what a server said.
+    let ignore = Node { place: DEFAULT, value: Value::Text("ignore".into()) };
+    let hint = fields.or("hint", ignore, problems, raw);
     let guards = fields.optional("guards", problems, raw);
     fields.finish(problems);
     Some(Preset {
@@ -391,6 +390,22 @@ mod tests {
             match backoffs(&wanted) {
                 Ok(found) => assert_eq!(found.len(), 1),
                 Err(error) => panic!("{wanted}: {error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_formula_is_written_in_the_parameters_which_are_all_used() {
+        for preset in presets() {
+            let word = |c: char| c.is_alphabetic() || c == '_';
+            let words = preset.formula.split(|c| !word(c));
+            let used = [&preset.delay, &preset.stop, &preset.hint]
+                .map(|node| node.value.written())
+                .concat();
+            for Entry { key, .. } in &preset.parameters {
+                let shown = words.clone().any(|word| word == key);
+                assert!(shown, "{}: `{key}` is not in {}", preset.reference(), preset.formula);
+                assert!(used.contains(&format!("\"${key}\"")), "{}: {key}", preset.reference());
             }
         }
     }

@@ -198,10 +198,7 @@ fn preset(
     let put = |node: &Node| catalogue::substitute(node, &given, &named.place);
     let delay = pipeline(&put(&preset.delay), problems);
     let stop = self::stop(stop.unwrap_or(&put(&preset.stop)), problems);
-    let hint = match hint.cloned().or(preset.hint.as_ref().map(put)) {
-        Some(node) => self::hint(&node, problems),
-        None => Some(Hint::default()),
-    };
+    let hint = self::hint(hint.unwrap_or(&put(&preset.hint)), problems);
     let scope = scope.map_or(Some(Scope::default()), |node| self::scope(node, problems));
     let guards = match preset.guards.as_ref().map(put) {
         Some(node) => self::guards(&node, problems),
