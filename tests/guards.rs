@@ -131,11 +131,19 @@ fn without_a_limit_in_effect_a_guard_changes_nothing_and_with_none_left_no_retry
     assert_ne!(baseline, no_retry);
     for unlimited in [
         "{ quota = { capacity = 4_000_000_000, cost = 1 } }",
+        "{ ratio = { ratio = 1_000 } }",
+        "{ concurrency = { least = 4_000_000_000 }, scope = 'fleet' }",
+        "{ bucket = { rate = '1000000/s', burst = 4_000_000_000 }, scope = 'fleet' }",
         "{ in-flight = 12_000, scope = 'fleet' }",
+        "{ adaptive = { on = [] } }",
     ] {
         assert_eq!(played(unlimited).0, baseline, "{unlimited}");
     }
-    for none in ["{ quota = { capacity = 0, cost = 1 } }"] {
+    for none in [
+        "{ quota = { capacity = 0, cost = 1 } }",
+        "{ ratio = { ratio = 0 } }",
+        "{ concurrency = { least = 0 }, scope = 'fleet' }",
+    ] {
         assert_eq!(played(none).0, no_retry, "{none}");
     }
 }
