@@ -13,7 +13,7 @@ use super::lower;
 use super::reader::{Choice, Fields, count, each, list, text};
 use super::tree::{self, Entry, Node, Value};
 use super::{Place, Source};
-use crate::policy::Retry;
+use crate::policy::{Guard, Retry};
 
 /// A policy of a library.
 #[derive(Clone, Debug)]
@@ -67,6 +67,8 @@ pub struct Backoff {
     pub preset: Option<&'static Preset>,
     /// The rule.
     pub retry: Retry,
+    /// What holds its tries back, where it is one rule and not several.
+    pub guards: Vec<Guard>,
 }
 
 const FAMILIES: [&str; 6] = [
@@ -147,8 +149,14 @@ fn read_backoffs(
     let mut found = Vec::new();
     for (name, node) in nodes {
         let acquire = lower::acquire(&node, &mut problems);
-        if let Some(retry) = acquire.as_ref().and_then(|acquire| acquire.retries().next()) {
-            found.push(Backoff { name, preset: preset_of(&node), retry: retry.clone() });
+        if let Some(acquire) = acquire
+            && let Some(retry) = acquire.retries().next()
+        {
+            let guards = match acquire.layers() {
+                [layer] => layer.guards.clone(),
+                _ => Vec::new(),
+            };
+            found.push(Backoff { name, preset: preset_of(&node), retry: retry.clone(), guards });
         }
     }
     if found.is_empty() && problems.is_empty() {
@@ -207,6 +215,12 @@ impl Preset {
     /// Its name with the first version for which it holds.
     pub fn reference(&self) -> String {
         format!("{}@{}", self.name, self.versions.first)
+    }
+
+    /// What holds its tries back by default.
+    pub fn guards(&self) -> Vec<Guard> {
+        let found = backoffs(&self.reference()).unwrap_or_default();
+        found.into_iter().flat_map(|backoff| backoff.guards).collect()
     }
 
     /// Its parameters with their defaults as they would be written, where it stops and what it makes of a
