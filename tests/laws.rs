@@ -5,15 +5,19 @@
 use proptest::prelude::*;
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
+use herdsim::policy::guard::{
+    self, Adaptive, Breaker, Bucket, Concurrency, InFlight, Late, Limit, Quota, Throttle, Trip,
+    Window,
+};
 use herdsim::policy::{
-    Acquire, After, BootCheck, Cadence, ClientPool, Growth, Handling, HotLoop, Interval, Leave,
-    Lifetime, LoopRule, LoopRules, MissedTick, Pipeline, Policy, Retry, Sleep, Spread, Stage, Stop,
-    Supervisor,
+    Acquire, After, BootCheck, ByFailure, Cadence, ClientPool, Failure as HowFailed, Growth, Guard,
+    Handling, HotLoop, Interval, Layer, Leave, Lifetime, LoopRule, LoopRules, MOST_LAYERS,
+    MissedTick, Pipeline, Policy, Retry, Scope, Sleep, Spread, Stage, Stop, Supervisor,
 };
 use herdsim::scenario::{
     Action, Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost,
     DeadWaiters, Demand, Disturbance, DrainRule, Failure, Fleet, Handshake, Initial, Logins, Mode,
-    NamedPolicy, Orphans, Part, Pooler, Reserve, Run, Scenario, Waves, Work,
+    NamedPolicy, Orphans, Part, Pooler, RateLimiter, Reserve, Run, Scenario, Waves, Work,
 };
 use herdsim::units::{Ratio, SimTime, Span};
 use herdsim::{engine, sweep};
@@ -82,12 +86,64 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     ]
 }
 
-fn policy() -> impl Strategy<Value = Policy> {
+fn retry() -> impl Strategy<Value = Retry> {
     let stop = (prop::option::of(1..6u32), prop::option::of(span(5_000)))
         .prop_map(|(attempts, elapsed)| Stop { attempts, elapsed, ..Stop::default() });
+    (pipeline(), stop).prop_map(|(delay, stop)| Retry::new(delay, stop))
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    (prop::option::of(retry()), prop::collection::vec(guard(), 0..3))
+        .prop_map(|(retry, guards)| Layer { name: "layer".to_owned(), retry, guards })
+}
+
+fn guard() -> impl Strategy<Value = Guard> {
+    let costs = (0..5u32, 0..5u32)
+        .prop_map(|(timed_out, other)| ByFailure::all(other).with(HowFailed::TimedOut, timed_out));
+    let window = prop_oneof![
+        (1..30u32).prop_map(Window::Calls),
+        (1..10u32).prop_map(Window::Seconds),
+        span(9_000).prop_map(Window::Sampled),
+    ];
+    let trip = prop_oneof![
+        (1..8u32).prop_map(Trip::Consecutive),
+        (0.01..1.0f64, window, 1..20u32).prop_map(|(failed, of, least)| Trip::Share {
+            failed,
+            of,
+            least
+        }),
+    ];
+    let late = prop_oneof![Just(Late::Count), Just(Late::Ignore)];
+    let limit = prop_oneof![
+        (0..50u32, costs, 0..3u32)
+            .prop_map(|(capacity, cost, reward)| Quota { capacity, cost, reward })
+            .prop_map(Limit::Quota),
+        (1..20u32, 0.001..2.0f64).prop_map(|(max, ratio)| Limit::Throttle(Throttle { max, ratio })),
+        (0.0..2.0f64, 0.0..5.0f64, span(9_000))
+            .prop_map(|(ratio, reserve, ttl)| Limit::Ratio(guard::Ratio { ratio, reserve, ttl })),
+        (0.0..1.0f64, 0..5u32)
+            .prop_map(|(share, least)| Limit::Concurrency(Concurrency { share, least })),
+        (0.1..20.0f64, 1..9u32).prop_map(|(rate, burst)| Limit::Bucket(Bucket { rate, burst })),
+        (trip, span(9_000), 1..5u32, late)
+            .prop_map(|(trip, open, probes, late)| Breaker { trip, open, probes, late })
+            .prop_map(Limit::Breaker),
+        (1..20u32).prop_map(|limit| Limit::InFlight(InFlight { limit })),
+        any::<bool>().prop_map(|on| Limit::Adaptive(Adaptive { on: ByFailure::all(on) })),
+    ];
+    let scope = prop_oneof![
+        Just(Scope::Call),
+        Just(Scope::Client),
+        (1..9u32).prop_map(Scope::Process),
+        Just(Scope::Fleet),
+    ];
+    (limit, scope).prop_map(|(limit, scope)| Guard { limit, scope })
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
     let acquire = prop_oneof![
         Just(Acquire::Once),
-        (pipeline(), stop).prop_map(|(delay, stop)| Acquire::Retry(Retry::new(delay, stop))),
+        retry().prop_map(Acquire::Retry),
+        prop::collection::vec(layer(), 1..=MOST_LAYERS).prop_map(Acquire::Layers),
     ];
     let leave = prop_oneof![Just(Leave::Close), Just(Leave::Terminate), Just(Leave::Stays)];
     let cadence = prop_oneof![
@@ -237,20 +293,35 @@ fn pooler() -> impl Strategy<Value = Pooler> {
     let mode = prop_oneof![Just(Mode::Transaction), Just(Mode::Session)];
     let orphans = prop_oneof![Just(Orphans::Dropped), Just(Orphans::Run)];
     let kinds = (mode, dead_waiters, orphans);
-    (sizes, waits, kinds, prop::option::of(handshake), prop::option::of(logins)).prop_map(
-        |((pool_size, reserve, limit), (refusal, timeout, grid), kinds, handshake, logins)| {
+    let limiter = (1.0..200.0f64, 1..20u32, 0..1_000u64, prop::option::of(span(9_000))).prop_map(
+        |(rate, burst, wait, ramp)| RateLimiter {
+            rate,
+            burst,
+            wait: Span::from_millis(wait),
+            ramp,
+            retry_after: ramp,
+        },
+    );
+    let stations =
+        (prop::option::of(handshake), prop::option::of(logins), prop::option::of(limiter));
+    (sizes, waits, kinds, stations).prop_map(
+        |((pool_size, reserve, max_client_conn), waits, kinds, stations)| {
+            let (refusal_delay, query_wait_timeout, timeout_grid) = waits;
+            let (mode, dead_waiters, orphans) = kinds;
+            let (handshake, logins, limiter) = stations;
             Pooler {
                 pool_size,
-                mode: kinds.0,
+                mode,
                 reserve,
-                max_client_conn: limit,
-                refusal_delay: refusal,
-                query_wait_timeout: timeout,
-                timeout_grid: grid,
-                dead_waiters: kinds.1,
-                orphans: kinds.2,
+                max_client_conn,
+                refusal_delay,
+                query_wait_timeout,
+                timeout_grid,
+                dead_waiters,
+                orphans,
                 handshake,
                 logins,
+                limiter,
             }
         },
     )
@@ -402,7 +473,7 @@ proptest! {
         let unit = herdsim::plan::units(&scenario)[0];
         let record = sweep::play_unit(&scenario, unit);
         let counts = &record.counts;
-        prop_assert!(counts.attempts >= counts.acquisitions);
+        prop_assert!(counts.attempts + counts.rejected >= counts.acquisitions);
         prop_assert!(counts.acquisitions >= counts.polls);
         let total: u64 = record.timeline.buckets.iter().map(|bucket| bucket.good).sum();
         prop_assert!(total >= counts.good_claims, "the timeline covers the whole run");

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
-use herdsim::policy::{Hint, Retry, Sequences};
+use herdsim::policy::guard::{Ending, Ticket, Verdict};
+use herdsim::policy::{Failure, Hint, Retry, Sequences};
 use herdsim::scenario::{Evidence, Preset, backoffs, parse_backoffs, presets};
-use herdsim::units::Span;
+use herdsim::units::{SimTime, Span};
 
 /// What the libraries drew: 20,000 sequences each, delays in seconds.
 const GOLDEN: &str = include_str!("data/backoff/golden.csv");
@@ -206,21 +207,14 @@ const SERIES: [(&str, &str); 113] = [
     ("jedis,9bcb5c6", "jedis-cluster@9bcb5c6 attempts = 13"),
 ];
 
-/// Rows of the reference table that have no preset, why, and the part of the program that they wait for.
-const WITHOUT: [(u32, &str, Option<&str>); 3] = [
-    (
-        3,
-        "botocore adaptive is botocore-standard behind a rate limiter",
-        Some("budgets and limiters"),
-    ),
-    (44, "Finagle's RetryBudget has no delay at all", Some("budgets and limiters")),
-    (72, "asyncpg, pgx and SQLAlchemy have no retry of their own", None),
-];
+/// Rows of the reference table that have no preset, and why.
+const WITHOUT: [(u32, &str); 1] = [(72, "asyncpg, pgx and SQLAlchemy have no retry of their own")];
 
 /// What presets make of a server's hint how long to wait; all others ignore it.
-const HINTS: [(&str, Hint); 30] = [
+const HINTS: [(&str, Hint); 31] = [
     ("botocore-standard@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-throttling@1.44.0", Hint::Within(FIVE)),
+    ("botocore-adaptive@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-dynamodb@1.44.0", Hint::Within(FIVE)),
     ("deadline-no-overflow@8e776e1+botocore-1.31.21", Hint::Spread(0.2)),
     ("deadline-no-overflow@8e776e1+botocore-1.34.107", Hint::Spread(0.2)),
@@ -429,13 +423,56 @@ fn every_row_of_the_reference_has_its_presets_or_a_reason() {
         let presets = presets().iter().filter(|preset| preset.row == Some(row));
         let presets: Vec<String> =
             presets.map(|preset| format!("{} ({})", preset.reference(), preset.evidence)).collect();
-        let reason = WITHOUT.iter().find(|(without, ..)| *without == row);
+        let reason = WITHOUT.iter().find(|(without, _)| *without == row);
         let shown = match (presets.is_empty(), reason) {
             (false, None) => presets.join(", "),
-            (true, Some((_, why, None))) => format!("none: {why}"),
-            (true, Some((_, why, Some(part)))) => format!("none: {why}; waits for {part}"),
+            (true, Some((_, why))) => format!("none: {why}"),
             _ => panic!("row {row} must have presets or a reason: {presets:?}, {reason:?}"),
         };
         println!("row {row:2}  {shown}");
+    }
+}
+
+/// Which guards a preset brings, and how many retries in a row they allow that fail so.
+#[test]
+fn from_full_a_library_allows_so_many_failing_retries() {
+    let allowed = |preset: &str, failure: Failure| {
+        let guards = Preset::named(preset).expect("a preset").guards();
+        let mut meters: Vec<_> = guards.iter().map(|guard| guard.limit.meter()).collect();
+        assert!(!meters.is_empty(), "{preset} has no guard");
+        let mut retries = 0;
+        // Each call fails at once and wants a retry, which fails too.
+        'calls: for call in 0..1_000 {
+            let now = SimTime::ZERO + Span::from_millis(call);
+            let mut tickets = vec![Ticket::default(); meters.len()];
+            for first in [true, false] {
+                for (meter, ticket) in meters.iter_mut().zip(&mut tickets) {
+                    assert_eq!(meter.ask(now), Verdict::Go);
+                    ticket.open = true;
+                    meter.depart(now, ticket, first);
+                    meter.end(now, ticket, Ending::Failed(failure));
+                    ticket.open = false;
+                    ticket.retry = first && meter.retry(now, ticket, failure, Span::ZERO).is_some();
+                    if first && !ticket.retry {
+                        break 'calls;
+                    }
+                }
+                retries += u32::from(!first);
+            }
+        }
+        retries
+    };
+    for (preset, failure, retries) in [
+        ("botocore-standard@1.31.21", Failure::Refused, 100),
+        ("botocore-standard@1.34.107", Failure::TimedOut, 50),
+        ("botocore-standard@1.44.0", Failure::Refused, 35),
+        ("botocore-standard@1.44.0", Failure::Throttled, 100),
+        ("smithy-util-retry-standard@4.2.0", Failure::Refused, 100),
+        ("smithy-core-standard@3.41.1", Failure::Refused, 35),
+        ("aws-sdk-go-v2-standard@legacy", Failure::TimedOut, 50),
+        ("aws-sdk-java-v2-standard@25787b3", Failure::TimedOut, 100),
+        ("smithy-rs-standard@56ee88c", Failure::Refused, 35),
+    ] {
+        assert_eq!(allowed(preset, failure), retries, "{preset} {failure:?}");
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::watch::{estimate, final_rate, only, play, shipped, written_with as written};
 use herdsim::metrics::{Bucket, Metric, PolicySummary};
-use herdsim::policy::Past;
+use herdsim::policy::{Failure, Past};
 use herdsim::random::{Moment, Purpose, World};
 use herdsim::units::Span;
 
@@ -88,6 +88,7 @@ fn assert_law(law: &str, left: f64, right: [f64; 2], overrides: &[&str], drains:
 fn failing_attempts(clients: f64, each: Span) -> f64 {
     let main = shipped("deriver-restart", &[]);
     let acquire = &main.policies[0].parts[0].policy.acquire;
+    let retry = acquire.retries().next().expect("the first policy retries");
     let world = World::new(main.run.seed, 0);
     let (mut attempts, mut length) = (0, 0.0);
     for client in 0..10_000 {
@@ -97,7 +98,10 @@ fn failing_attempts(clients: f64, each: Span) -> f64 {
             world.site(Purpose::RetryJitter, client, moment)
         };
         let past = |elapsed| Past { previous: None, elapsed };
-        while let Some(delay) = acquire.next(failed, past(elapsed), None, site(failed)) {
+        let next = |failed, elapsed| {
+            retry.next(failed, Failure::TimedOut, past(elapsed), None, site(failed))
+        };
+        while let Some(delay) = next(failed, elapsed) {
             failed += 1;
             elapsed += delay + each;
         }

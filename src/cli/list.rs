@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Console, Failure};
 use crate::report::Glyphs;
+use crate::report::guards::sentence;
 use crate::scenario;
 
 /// List what is inside the program
@@ -61,6 +62,7 @@ fn policies(glyphs: Glyphs) -> String {
             format!("    {}", preset.defaults()),
             format!("    {}: {}", preset.evidence, preset.source),
         ];
+        lines.extend(preset.guards().iter().map(|guard| format!("    guard: {}", sentence(guard))));
         lines.extend(preset.lacks.iter().map(|lacks| format!("    left out: {lacks}")));
         lines.join("\n") + "\n"
     });

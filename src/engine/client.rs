@@ -21,8 +21,12 @@ pub(super) enum Phase {
     Lining,
     /// Its attempt is being admitted; its timer, if any, is the connect timeout.
     Connecting,
+    /// The rate limiter lets its attempt wait, which goes on when its timer fires.
+    Held,
     /// Its attempt was refused, which it learns when its timer fires.
     Refused,
+    /// The same, by the rate limiter.
+    Throttled,
     /// It holds a place in the queue; its timer, if any, is the end of its patience.
     Waiting,
     /// Its patience has ended, but it cannot leave before it has been served.
@@ -55,7 +59,7 @@ pub(super) struct Client {
     pub due: SimTime,
     /// When the first attempt of the present acquisition set out.
     pub acquisition_began: SimTime,
-    /// When its attempt was admitted, while it waits.
+    /// When its attempt was admitted, while it waits; when it arrived, while the rate limiter holds it.
     pub admitted: SimTime,
     /// The present attempt.
     pub attempt: AttemptId,

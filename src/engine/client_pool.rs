@@ -14,6 +14,7 @@ use super::fleet::Parts;
 use super::key::Class;
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use crate::policy::Failure;
 use crate::units::Span;
 
 /// The pools of all processes.
@@ -51,7 +52,8 @@ impl ClientPools {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Lets a client ask its process for a connection after `wait`; the one that it holds goes back.
+    /// Lets a client ask its guards, and its process for a connection, after `wait`; the one that it
+    /// holds goes back.
     pub(super) fn ask_after(&mut self, client: u32, wait: Span) {
         self.clients[client as usize].phase = Phase::Asking;
         self.set_timer(client, self.now + wait, Class::Alarm);
@@ -70,8 +72,14 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A client asks its process for a connection.
+    /// A client asks its guards, then its process for a connection if that has a pool.
     pub(super) fn ask(&mut self, client: u32) {
+        if !self.pass_guards(client) {
+            return;
+        }
+        if self.client_pool(client).is_none() {
+            return self.set_out(client, Span::ZERO);
+        }
         let attempt = self.clients[client as usize].attempt;
         let pool = self.pool_of(client);
         if let Some(connection) = pool.free.pop() {
@@ -88,7 +96,7 @@ impl<O: Observer> Simulation<'_, O> {
         let waited = self.client_pool(client).expect("a pool to wait for").timeout;
         self.departed(client, self.now);
         self.emit(Event::PoolTimedOut { client, waited });
-        self.fail(client);
+        self.fail(client, Failure::TimedOut);
     }
 
     fn hand_over(&mut self, client: u32, connection: Connection) {

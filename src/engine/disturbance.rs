@@ -13,9 +13,9 @@ use super::database::{Job, Work};
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
-use crate::policy::{Outcome, Policy};
+use crate::policy::{Failure, Outcome, Policy};
 use crate::random::{Moment, Purpose};
-use crate::scenario::{Action, DeadWaiters, Failure, Orphans, Scenario};
+use crate::scenario::{Action, DeadWaiters, Failure as OutOfOrder, Orphans, Scenario};
 use crate::units::{SimTime, Span};
 
 /// When disturbances begin and end, and what is in force.
@@ -94,20 +94,33 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 let to = to.as_ref().map(|to| &to.policy);
                 self.restart_wave(waves.clients(wave, restarting), index, *over, database, to);
             }
-            Action::Outage { over, failure: Failure::Refusing { .. } } if begins => {
+            Action::Outage { over, failure: OutOfOrder::Refusing { .. } } if begins => {
                 self.cut_claims(0..0, true);
                 self.cut_sessions(0..0, true);
                 self.backends.close_all(self.now + *over);
+                self.restart_limiter(self.now + *over);
                 self.apply_lasting();
                 self.forget_attempts();
             }
-            Action::Outage { over, failure: Failure::Hanging } if begins => {
+            Action::Outage { over, failure: OutOfOrder::Hanging } if begins => {
                 self.backends.hold(self.now + *over);
+                self.restart_limiter(self.now + *over);
                 self.apply_lasting();
             }
             Action::Switch { clients: share, to } => {
-                for client in 0..share.of(clients) {
+                let switched = 0..share.of(clients);
+                let workers = self.guests.workers();
+                let theirs = workers.filter(|(_, owner, _)| switched.contains(owner));
+                let all: Vec<u32> = theirs.map(|(slot, ..)| slot).chain(switched.clone()).collect();
+                for &client in &all {
+                    self.forget_calls(client);
+                }
+                for client in switched {
                     self.switch(client, &to.policy);
+                }
+                for client in all {
+                    let began = self.clients[client as usize].acquisition_began;
+                    self.begin_calls(client, began);
                 }
             }
             Action::Stop { clients: share, over, back_over } => {
@@ -139,12 +152,19 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.drop_work(clients.clone());
         if let Some(back) = back {
             self.backends.close_all(self.now + back);
+            self.restart_limiter(self.now + back);
         }
         for client in clients {
             self.restart(client, index, over, to);
         }
         if back.is_some() {
             self.forget_attempts();
+        }
+    }
+
+    fn restart_limiter(&mut self, at: SimTime) {
+        if let Some(limiter) = &mut self.limiter {
+            limiter.restart(at);
         }
     }
 
@@ -167,8 +187,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             match &happening.action {
                 Action::Slow { factor, .. } => slowdown *= factor,
                 Action::Burst { factor, .. } => load *= factor,
-                Action::Outage { failure: Failure::Hanging, .. } => slowdown = f64::INFINITY,
-                Action::Outage { failure: Failure::Refusing { after }, .. } => {
+                Action::Outage { failure: OutOfOrder::Hanging, .. } => slowdown = f64::INFINITY,
+                Action::Outage { failure: OutOfOrder::Refusing { after }, .. } => {
                     self.moments.refusing = Some(*after);
                 }
                 Action::Pause { .. } => paused = true,
@@ -282,7 +302,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             match work {
                 _ if !self.outlives(client, &restarting) => {}
                 Work::Good => self.end_poll(client, Outcome::Error),
-                Work::Captive => self.fail(client),
+                Work::Captive => self.fail(client, Failure::Dropped),
                 _ => {}
             }
         }
@@ -297,9 +317,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
             handshake.forget();
         }
         for client in 0..self.clients.len() as u32 {
-            if self.clients[client as usize].phase == Phase::Connecting {
+            let phase = self.clients[client as usize].phase;
+            if matches!(phase, Phase::Connecting | Phase::Held) {
                 self.emit(Event::Dropped { client, waited: None });
-                self.fail(client);
+                self.fail(client, Failure::Dropped);
             }
         }
     }
@@ -324,7 +345,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.emit(Event::Dropped { client, waited: Some(self.now.since(admitted)) });
             }
             if !self.has_left(client) {
-                self.fail(client);
+                self.fail(client, Failure::Dropped);
             }
         }
     }
@@ -343,12 +364,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
                     self.emit(Event::Dropped { client, waited: Some(waited) });
                 }
             }
-            Phase::Connecting => self.emit(Event::Dropped { client, waited: None }),
+            Phase::Connecting | Phase::Held => self.emit(Event::Dropped { client, waited: None }),
             Phase::Away if self.tell_departure(client) => {
                 self.emit(Event::Dropped { client, waited: None });
             }
             _ => {}
         }
+        self.forget_calls(client);
     }
 
     /// A client loses its connection and starts again, at its base interval; one that was told to stop

@@ -77,6 +77,12 @@ impl<'a> Parts<'a> {
         self.policies.iter().copied().zip(self.counts.iter().copied())
     }
 
+    /// Which process of so many `clients` a client belongs to, those of the parts before it counted.
+    pub fn process(&self, client: u32, clients: u32) -> usize {
+        let before = self.counts[..self.part(client)].iter().map(|count| count.div_ceil(clients));
+        before.sum::<u32>() as usize + (self.rank(client) / clients) as usize
+    }
+
     /// How many clients before this one belong to the same part.
     pub fn rank(&self, client: u32) -> u32 {
         self.members.get(client as usize).map_or(client, |&(_, rank)| rank)

@@ -12,7 +12,7 @@ use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
 use super::work::{Item, Works};
-use crate::policy::{ClientPool, Handling, Outcome, Past, Policy};
+use crate::policy::{ClientPool, Failure, Handling, Outcome, Past, Policy};
 use crate::random::{Moment, Purpose, Site, World};
 use crate::scenario::{Background, Demand};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
@@ -167,6 +167,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn leave(&mut self, client: u32) {
         self.release(client);
         self.hang_up(client);
+        self.forget_calls(client);
         let state = &mut self.clients[client as usize];
         state.phase = Phase::Away;
         state.timer = NEVER;
@@ -261,8 +262,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let site = self.site(Purpose::OuterJitter, client, Moment::default());
         let elapsed = self.now.since(came);
         let past = Past { previous: None, elapsed };
-        let again = || handling.client.next(u32::from(tries), past, handling.retry_after, site);
-        match (!good).then(again).flatten() {
+        let again = handling.client.retries().next().filter(|_| !good).and_then(|retry| {
+            retry.next(u32::from(tries), Failure::Refused, past, handling.retry_after, site)
+        });
+        match again {
             Some(delay) => {
                 let state = &mut self.clients[client as usize];
                 state.failures = tries;

@@ -28,6 +28,7 @@
 //! No order depends on a hash, an address or a thread.
 
 mod backends;
+mod calls;
 mod client;
 mod client_pool;
 mod connections;
@@ -39,6 +40,7 @@ mod guest;
 mod handshake;
 mod heap;
 mod key;
+mod limiter;
 mod memory;
 pub mod observer;
 mod pooler;

@@ -4,7 +4,7 @@
 //! ignores an event costs nothing.
 
 pub use super::backends::Connections;
-pub use crate::policy::Outcome;
+pub use crate::policy::{MOST_LAYERS, Outcome};
 use crate::units::{SimTime, Span};
 
 /// Something that happened.
@@ -24,6 +24,30 @@ pub enum Event {
     Refused {
         /// Who.
         client: u32,
+    },
+    /// An attempt reached the rate limiter and is refused: it will be told so at once.
+    Throttled {
+        /// Who.
+        client: u32,
+    },
+    /// A guard of its client held a try back: its attempt did not set out.
+    Rejected {
+        /// Who.
+        client: u32,
+        /// What it would have begun.
+        begins: Begins,
+    },
+    /// A retry rule wanted another try, and a guard denied it.
+    RetryDenied {
+        /// Who.
+        client: u32,
+    },
+    /// A try of a layer around the innermost set out.
+    OuterTry {
+        /// Who.
+        client: u32,
+        /// How many layers are within it, at least one.
+        within: u8,
     },
     /// An attempt reached the pooler and was given a place.
     Admitted {
@@ -271,6 +295,10 @@ impl Event {
         match *self {
             Event::Departed { client, .. }
             | Event::Refused { client }
+            | Event::Throttled { client }
+            | Event::Rejected { client, .. }
+            | Event::RetryDenied { client }
+            | Event::OuterTry { client, .. }
             | Event::Admitted { client, .. }
             | Event::Granted { client, .. }
             | Event::Abandoned { client, .. }

@@ -7,7 +7,7 @@ use super::key::{Class, NEVER};
 use super::observer::{Event, Observer};
 use super::queue::Place;
 use super::simulation::Simulation;
-use crate::policy::{Leave, Policy};
+use crate::policy::{Failure, Leave, Policy};
 use crate::random::{Moment, Purpose};
 use crate::scenario::{DeadCost, DeadWaiters, Demand, Orphans};
 use crate::units::{SimTime, Span};
@@ -30,21 +30,30 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// An attempt reaches the pooler.
     #[inline]
     pub(super) fn arrive(&mut self, client: u32) {
-        let set_out = self.now - self.scenario.fleet.round_trip;
+        let held = self.clients[client as usize].phase == Phase::Held;
+        if !held && let Some(limiter) = &mut self.limiter {
+            match limiter.arrive(self.now) {
+                Some(Span::ZERO) => {}
+                Some(wait) => return self.hold(client, wait),
+                None => return self.throttle(client),
+            }
+        }
         if self.is_connected(client) {
-            self.departed(client, set_out);
+            self.tell_arrival(client, held);
             return self.enter(client);
         }
         if self.scenario.database.attempt_cost.is_none() && self.handshake.is_none() {
-            self.departed(client, set_out);
+            self.tell_arrival(client, held);
             return self.admit(client);
         }
+        let since = if held { self.clients[client as usize].admitted } else { self.now };
         let state = &mut self.clients[client as usize];
         state.phase = Phase::Connecting;
         state.timer = NEVER;
         let attempt = state.attempt;
         if let Some(timeout) = self.policy(client).connect_timeout {
-            self.set_timer(client, self.now + timeout, Class::Alarm);
+            // A client may have taken up a shorter timeout since.
+            self.set_timer(client, (since + timeout).max(self.now), Class::Alarm);
         }
         match &self.scenario.database.attempt_cost {
             Some(cost) => {
@@ -55,7 +64,39 @@ impl<'a, O: Observer> Simulation<'a, O> {
             None => self.shake(client, attempt),
         }
         // Told last, since it enters the station without a word of its own.
-        self.departed(client, set_out);
+        self.tell_arrival(client, held);
+    }
+
+    /// Tells of an attempt that arrives now, unless that was told when it was `held`.
+    #[inline]
+    fn tell_arrival(&mut self, client: u32, held: bool) {
+        if !held {
+            self.departed(client, self.now - self.scenario.fleet.round_trip);
+        }
+    }
+
+    /// The rate limiter lets an attempt wait for its token, if its client does.
+    fn hold(&mut self, client: u32, wait: Span) {
+        self.tell_arrival(client, false);
+        let state = &mut self.clients[client as usize];
+        state.admitted = self.now;
+        match self.policy(client).connect_timeout {
+            Some(timeout) if timeout <= wait => {
+                self.clients[client as usize].phase = Phase::Connecting;
+                self.set_timer(client, self.now + timeout, Class::Alarm);
+            }
+            _ => {
+                self.clients[client as usize].phase = Phase::Held;
+                self.set_timer(client, self.now + wait, Class::Arrival);
+            }
+        }
+    }
+
+    /// The rate limiter refuses an attempt.
+    fn throttle(&mut self, client: u32) {
+        self.tell_arrival(client, false);
+        self.emit(Event::Throttled { client });
+        self.refuse_with(client, Phase::Throttled);
     }
 
     /// An attempt has paid what it costs the database.
@@ -113,7 +154,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if let Some(after) = self.moments.refusing {
             self.hang_up(client);
             self.emit(Event::Refused { client });
-            self.learn_refusal(client, after);
+            self.learn_refusal(client, Phase::Refused, after);
         } else if self.backends.fail_fast() {
             self.begin_logins(1, Span::ZERO);
             self.refuse(client);
@@ -130,20 +171,26 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn refuse(&mut self, client: u32) {
+        self.refuse_with(client, Phase::Refused);
+    }
+
+    /// Refuses an attempt, whose client will be in this phase until it learns of it.
+    fn refuse_with(&mut self, client: u32, phase: Phase) {
         self.hang_up(client);
         self.emit(Event::Refused { client });
         match &self.scenario.pooler.refusal_delay {
-            None => self.fail(client),
+            None if phase == Phase::Throttled => self.fail(client, Failure::Throttled),
+            None => self.fail(client, Failure::Refused),
             Some(delay) => {
                 let moment = self.clients[client as usize].attempt.moment();
                 let site = self.site(Purpose::RefusalDelay, client, moment);
-                self.learn_refusal(client, demand::sample(delay, site));
+                self.learn_refusal(client, phase, demand::sample(delay, site));
             }
         }
     }
 
-    fn learn_refusal(&mut self, client: u32, after: Span) {
-        self.clients[client as usize].phase = Phase::Refused;
+    fn learn_refusal(&mut self, client: u32, phase: Phase, after: Span) {
+        self.clients[client as usize].phase = phase;
         self.set_timer(client, self.now + after, Class::Alarm);
     }
 
@@ -167,9 +214,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         match self.clients[client as usize].phase {
             Phase::Connecting => {
                 self.emit(Event::ConnectTimedOut { client });
-                self.fail(client);
+                self.fail(client, Failure::TimedOut);
             }
-            Phase::Refused => self.fail(client),
+            Phase::Refused => self.fail(client, Failure::Refused),
+            Phase::Throttled => self.fail(client, Failure::Throttled),
             Phase::Asking => self.ask(client),
             Phase::Lining => self.time_out_in_line(client),
             Phase::Linked => self.follow_up(client),
@@ -187,7 +235,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
         self.leave_place(waited);
         self.emit(Event::Abandoned { client, waited });
-        self.fail(client);
+        self.fail(client, Failure::TimedOut);
         self.bury_tombstones();
     }
 
@@ -205,13 +253,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let waited = self.now.since(place.admitted);
         if self.is_alive(&place) {
             self.emit(Event::TimedOut { client: place.client, waited });
-            self.fail(place.client);
+            self.fail(place.client, Failure::TimedOut);
         } else {
             let captive = self.is_captive(&place);
             self.killed.remove(&(place.client, place.attempt));
             self.emit(Event::PlaceExpired { waited });
             if captive {
-                self.fail(place.client);
+                self.fail(place.client, Failure::TimedOut);
             }
         }
         self.bury_tombstones();
@@ -350,7 +398,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.backends.close();
                 self.emit(Event::Completed { client, good: false, service });
                 self.emit(Event::BackendLost { client });
-                self.fail(client);
+                self.fail(client, Failure::TimedOut);
             }
             Work::Orphan => {
                 self.orphans -= 1;

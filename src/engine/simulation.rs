@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::Backends;
+use super::calls::Calls;
 use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
 use super::client_pool::ClientPools;
 use super::connections::Connection;
@@ -13,12 +14,14 @@ use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
+use super::limiter::Limiter;
 use super::memory::Delays;
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
 use super::session::Link;
 use super::work::Works;
-use crate::policy::{Cadence, MissedTick, Outcome, Past, Policy, Sleep};
+use crate::policy::guard::Ending;
+use crate::policy::{Acquire, Cadence, Failure, MissedTick, Outcome, Past, Policy, Sleep};
 use crate::random::{Moment, Purpose, World};
 use crate::scenario::{DeadWaiters, Initial, Scenario};
 use crate::units::{SimTime, Span};
@@ -41,6 +44,9 @@ pub(super) struct Simulation<'a, O> {
     pub(super) idle: u32,
     /// The last delays of those whose retries remember them.
     pub(super) delays: Delays,
+    /// The calls of those whose rules are nested or under guards.
+    pub(super) calls: Calls<'a>,
+    pub(super) limiter: Option<Limiter<'a>>,
     pub(super) handshake: Option<Handshake>,
     pub(super) queue: Queue,
     pub(super) backends: Backends<'a>,
@@ -102,7 +108,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             connections: vec![Connection::default(); keeping],
             idle: 0,
             delays: Delays::default(),
+            calls: Calls::default(),
             parts,
+            limiter: pooler.limiter.as_ref().map(Limiter::new),
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
             backends: Backends::new(pooler, warm, layout),
@@ -222,6 +230,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn start(&mut self, client: u32, number: u32, after: Span) {
         self.hang_up(client);
         self.empty_pool(client);
+        self.forget_calls(client);
+        self.renew_guards(client);
+        self.forget_delay(client);
         let state = &mut self.clients[client as usize];
         state.start = number;
         state.step = 0;
@@ -244,25 +255,36 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// The attempt of a client failed: its acquisition rule decides.
-    pub(super) fn fail(&mut self, client: u32) {
-        let policy = self.policy(client);
+    pub(super) fn fail(&mut self, client: u32, failure: Failure) {
         let state = &self.clients[client as usize];
         let failed = state.attempt.attempt.saturating_add(1);
         if state.attempt.transaction == BOOT_CHECK {
             return self.fail_boot_check(client, failed);
         }
+        let hint = self.hint(failure);
+        let retry = match &self.policy(client).acquire {
+            Acquire::Once => return self.end_poll(client, Outcome::Error),
+            Acquire::Retry(retry) => retry,
+            Acquire::Layers(_) => return self.fail_calls(client, 0, failure, hint),
+        };
         let elapsed = self.now.since(state.acquisition_began);
         let moment = state.attempt.moment();
         let site = self.site(Purpose::RetryJitter, client, moment);
-        let past = Past { previous: self.previous_delay(client), elapsed };
-        match policy.acquire.next(failed, past, None, site) {
+        let past = Past { previous: self.previous_delay(client, retry), elapsed };
+        match retry.next(failed, failure, past, hint, site) {
             Some(delay) => {
-                self.remember_delay(client, delay);
+                self.remember_delay(client, retry, delay);
                 self.clients[client as usize].attempt.attempt = failed;
                 self.depart(client, delay);
             }
             None => self.end_poll(client, Outcome::Error),
         }
+    }
+
+    /// What the server tells those whose attempt it failed so: how long to wait.
+    fn hint(&self, failure: Failure) -> Option<Span> {
+        let limiter = self.scenario.pooler.limiter.as_ref()?;
+        limiter.retry_after.filter(|_| failure == Failure::Throttled)
     }
 
     fn fail_boot_check(&mut self, client: u32, failed: u32) {
@@ -320,6 +342,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// A poll came to its end: its outcome decides the sleep before the next.
     #[inline]
     pub(super) fn end_poll(&mut self, client: u32, outcome: Outcome) {
+        if outcome == Outcome::Error {
+            self.end_calls(client, Ending::Failed(Failure::Dropped));
+        }
         if self.is_guest(client) {
             return self.end_visit(client, outcome);
         }
@@ -437,17 +462,19 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline]
     fn begin_acquisition(&mut self, client: u32, wait: Span) {
-        self.clients[client as usize].acquisition_began = self.now + wait;
+        let at = self.now + wait;
+        self.clients[client as usize].acquisition_began = at;
+        self.begin_calls(client, at);
         self.depart(client, wait);
     }
 
-    /// Sends a client's next attempt off after `wait`, with a connection of its process if it needs one.
+    /// Sends a client's next attempt off after `wait`, if its guards let it go and with a connection of
+    /// its process if it needs one.
     #[inline]
-    fn depart(&mut self, client: u32, wait: Span) {
-        match self.client_pool(client) {
-            None => self.set_out(client, wait),
-            Some(_) => self.ask_after(client, wait),
-        }
+    pub(super) fn depart(&mut self, client: u32, wait: Span) {
+        let asks =
+            self.client_pool(client).is_some() || !self.policy(client).acquire.layers().is_empty();
+        if asks { self.ask_after(client, wait) } else { self.set_out(client, wait) }
     }
 
     /// Lets a client's next attempt set out after `wait`.
@@ -468,13 +495,19 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline]
     pub(super) fn departed(&mut self, client: u32, at: SimTime) {
+        let begins = self.begins(client);
+        self.emit(Event::Departed { client, at, begins });
+    }
+
+    /// What a client's present attempt begins.
+    #[inline]
+    pub(super) fn begins(&self, client: u32) -> Begins {
         let attempt = self.clients[client as usize].attempt;
-        let begins = match attempt {
+        match attempt {
             _ if attempt.attempt > 0 => Begins::Nothing,
             _ if attempt.transaction > 0 || self.is_worker(client) => Begins::Acquisition,
             _ => Begins::Poll,
-        };
-        self.emit(Event::Departed { client, at, begins });
+        }
     }
 
     /// A client's transaction is done: the next follows, or the poll is over.
@@ -484,6 +517,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if state.attempt.transaction == BOOT_CHECK {
             return self.pass_boot_check(client);
         }
+        self.end_calls(client, Ending::Good);
         if self.has_more_transactions(client) {
             let state = &mut self.clients[client as usize];
             state.attempt.transaction += 1;
@@ -513,7 +547,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let Client { phase, admitted, .. } = self.clients[client as usize];
             if phase == Phase::Waiting {
                 self.emit(Event::Pending { client, waited: Some(end.since(admitted)) });
-            } else if phase == Phase::Connecting || self.tell_departure(client) {
+            } else if matches!(phase, Phase::Connecting | Phase::Held)
+                || self.tell_departure(client)
+            {
                 self.emit(Event::Pending { client, waited: None });
             }
         }

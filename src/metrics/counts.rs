@@ -1,6 +1,6 @@
 //! Counts of events, over the whole run and over the measured window.
 
-use crate::engine::observer::{Begins, Event};
+use crate::engine::observer::{Begins, Event, MOST_LAYERS};
 
 /// How often each thing happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,14 @@ pub struct Counts {
     pub attempts: u64,
     /// Attempts refused.
     pub refused: u64,
+    /// Those of them that the rate limiter refused.
+    pub throttled: u64,
+    /// Tries that a guard of their client held back.
+    pub rejected: u64,
+    /// Retries that a guard denied.
+    pub retries_denied: u64,
+    /// Tries of the layers around the innermost, from the inside out.
+    pub outer_tries: [u64; MOST_LAYERS - 1],
     /// Attempts given a place.
     pub admitted: u64,
     /// Those of them that opened a connection.
@@ -99,6 +107,16 @@ impl Counts {
                 self.polls += u64::from(begins == Begins::Poll);
             }
             Event::Refused { .. } => self.refused += 1,
+            Event::Throttled { .. } => self.throttled += 1,
+            Event::Rejected { begins, .. } => {
+                self.rejected += 1;
+                self.acquisitions += u64::from(begins <= Begins::Acquisition);
+                self.polls += u64::from(begins == Begins::Poll);
+            }
+            Event::RetryDenied { .. } => self.retries_denied += 1,
+            Event::OuterTry { within, .. } => {
+                self.outer_tries[usize::from(within) - 1] += 1;
+            }
             Event::Admitted { connects, .. } => {
                 self.admitted += 1;
                 self.connects += u64::from(connects);
@@ -199,6 +217,12 @@ impl Counts {
             acquisitions: self.acquisitions - part.acquisitions,
             attempts: self.attempts - part.attempts,
             refused: self.refused - part.refused,
+            throttled: self.throttled - part.throttled,
+            rejected: self.rejected - part.rejected,
+            retries_denied: self.retries_denied - part.retries_denied,
+            outer_tries: std::array::from_fn(|layer| {
+                self.outer_tries[layer] - part.outer_tries[layer]
+            }),
             admitted: self.admitted - part.admitted,
             connects: self.connects - part.connects,
             connections_kept: self.connections_kept - part.connections_kept,

@@ -66,6 +66,16 @@ metrics! {
     Amplification = "amplification", "ratio", Mean;
     /// Attempts that the pooler refused at once.
     Refused = "refused", "count", Mean;
+    /// Those of them that the rate limiter refused.
+    Throttled = "throttled", "count", Mean;
+    /// Tries that a guard of their own client held back: they never set out.
+    Rejected = "rejected", "count", Mean;
+    /// Retries that a retry rule wanted and a guard denied.
+    RetriesDenied = "retries_denied", "count", Mean;
+    /// Tries of the layer around the innermost, where retry rules are nested.
+    Layer2Tries = "layer_2_tries", "count", Mean;
+    /// Tries of the layer around that.
+    Layer3Tries = "layer_3_tries", "count", Mean;
     /// Attempts of living clients that `query_wait_timeout` ended.
     TimedOut = "timed_out", "count", Mean;
     /// Attempts that ended in the handshake.

@@ -51,6 +51,7 @@ impl UnitRecord {
         let counts = &self.counts;
         let active = &self.occupancy.all;
         let count = |count: u64| Value::Number(count as f64);
+        let layer = |tries: u64| if tries == 0 { Value::Absent } else { count(tries) };
         let number = |number: Option<f64>| number.map_or(Value::Absent, Value::Number);
         let level = |level: Option<u32>| number(level.map(f64::from));
         let wait = |kind, q| number(self.latencies.quantile(kind, q).map(Span::as_millis_f64));
@@ -71,6 +72,11 @@ impl UnitRecord {
             Metric::Attempts => count(counts.attempts),
             Metric::Amplification => share(Some((counts.attempts, counts.acquisitions))),
             Metric::Refused => count(counts.refused),
+            Metric::Throttled => count(counts.throttled),
+            Metric::Rejected => count(counts.rejected),
+            Metric::RetriesDenied => count(counts.retries_denied),
+            Metric::Layer2Tries => layer(counts.outer_tries[0]),
+            Metric::Layer3Tries => layer(counts.outer_tries[1]),
             Metric::TimedOut => count(counts.timed_out),
             Metric::ConnectTimedOut => count(counts.connect_timed_out),
             Metric::PoolTimedOut => count(counts.pool_timed_out),

@@ -286,7 +286,7 @@ impl Recorder {
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
             }
-            Event::ConnectTimedOut { .. } => self.drain.failed(now),
+            Event::ConnectTimedOut { .. } | Event::Rejected { .. } => self.drain.failed(now),
             Event::RequestEnded { came, good, .. } => {
                 let kind = if good { LatencyKind::RequestGood } else { LatencyKind::RequestError };
                 self.time(kind, now.since(came));
@@ -335,6 +335,10 @@ impl Observer for Recorder {
             Event::Refused { .. } => {
                 self.present.refused += 1;
                 self.arrivals.count(now);
+                self.drain.failed(now);
+            }
+            Event::Rejected { begins, .. } => {
+                self.present.polls += u64::from(begins == Begins::Poll);
                 self.drain.failed(now);
             }
             Event::Admitted { connects, .. } => {
@@ -409,7 +413,10 @@ impl Observer for Recorder {
             }
             Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
             Event::LoggedIn => self.present.logins += 1,
-            Event::ConnectionKept { .. }
+            Event::Throttled { .. }
+            | Event::RetryDenied { .. }
+            | Event::OuterTry { .. }
+            | Event::ConnectionKept { .. }
             | Event::ConnectionsClosed { .. }
             | Event::DeadServed { .. }
             | Event::Continued { .. }

@@ -46,6 +46,12 @@ impl<W: Write> Observer for Trace<W> {
                 ("departed", Some(client), detail.to_lowercase())
             }
             Event::Refused { client } => ("refused", Some(client), String::new()),
+            Event::Throttled { client } => ("throttled", Some(client), String::new()),
+            Event::Rejected { client, .. } => ("rejected", Some(client), String::new()),
+            Event::RetryDenied { client } => ("retry-denied", Some(client), String::new()),
+            Event::OuterTry { client, within } => {
+                ("outer-try", Some(client), format!("layer={}", within + 1))
+            }
             Event::Admitted { client, connects } => {
                 ("admitted", Some(client), if connects { "connects" } else { "" }.to_owned())
             }

@@ -141,7 +141,7 @@ fn depends_on_past(retry: &Retry, step: u32) -> bool {
 
 /// See [`Curve::stops_at`].
 fn stops_at(retry: &Retry) -> Option<u32> {
-    let Stop { attempts, elapsed, elapsed_with_delay } = retry.stop;
+    let Stop { attempts, elapsed, elapsed_with_delay, on: _ } = retry.stop;
     if elapsed.or(elapsed_with_delay).is_none() {
         return attempts;
     }

@@ -3,17 +3,23 @@
 //! Pure data and pure functions: no clock, no queue, no file format. A policy sees its own client's
 //! outcome and attempt number, and asks [`random`](crate::random) for its draws.
 
+mod acquire;
 mod curve;
 mod distribution;
+mod failure;
 mod growth;
+pub mod guard;
 mod hint;
 mod pipeline;
 mod sequences;
 mod stage;
 
+pub use acquire::{Acquire, Layer, MOST_LAYERS, Retry, Scope, Stop};
 pub use curve::{Curve, End, Reach, SAMPLES, Surprise};
 pub use distribution::Distribution;
+pub use failure::{ByFailure, Failure};
 pub use growth::{Exponential, Growth, Overflow, Past};
+pub use guard::Guard;
 pub use hint::Hint;
 pub use pipeline::{After, Pipeline};
 pub use sequences::Sequences;
@@ -166,57 +172,6 @@ pub enum Spread {
     Uniform(Span, Span),
 }
 
-/// The rule of an acquisition: what to do when an attempt fails.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Acquire {
-    /// One attempt; its failure is the poll's.
-    Once,
-    /// Try again after a delay until a limit is reached.
-    Retry(Retry),
-}
-
-/// A retry rule.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Retry {
-    /// Delay before the k-th retry; step 0 comes before the first.
-    pub delay: Pipeline,
-    /// When to give up.
-    pub stop: Stop,
-    /// What is made of a server's hint how long to wait.
-    #[serde(skip_serializing_if = "growth::is_default")]
-    pub hint: Hint,
-    /// Whose last delay is remembered, where the delay depends on it.
-    #[serde(skip_serializing_if = "growth::is_default")]
-    pub scope: Scope,
-}
-
-/// Who shares what a delay remembers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// Each acquisition of each client for itself.
-    #[default]
-    Client,
-    /// All clients of the policy, for ever: one object that they all use.
-    Fleet,
-}
-
-/// Limits of a retry rule; the first one reached wins, none at all retries for ever.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Stop {
-    /// Attempts in all, the first included.
-    pub attempts: Option<u32>,
-    /// Give up when an attempt has failed this long after the first one began. It is tested after a
-    /// failed attempt only and cuts short neither an attempt nor a delay (tenacity's
-    /// `stop_after_delay`).
-    pub elapsed: Option<Span>,
-    /// Give up when the next delay would end later than this after the first attempt began
-    /// (cenkalti's `MaxElapsedTime`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub elapsed_with_delay: Option<Span>,
-}
-
 /// How a poll ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -338,51 +293,6 @@ impl Spread {
     }
 }
 
-impl Stop {
-    /// Whether to give up after `attempts` failed attempts, the first of which began `elapsed` ago.
-    pub fn reached(&self, attempts: u32, elapsed: Span) -> bool {
-        self.attempts.is_some_and(|limit| attempts >= limit)
-            || self.elapsed.is_some_and(|limit| elapsed >= limit)
-    }
-}
-
-impl Retry {
-    /// A rule that retries so until `stop`.
-    pub fn new(delay: Pipeline, stop: Stop) -> Retry {
-        Retry { delay, stop, hint: Hint::default(), scope: Scope::default() }
-    }
-
-    /// The delay after the `failed`-th failed attempt (from 1) under a server's `hint`, or `None` to
-    /// give up: because a limit is reached, or because the code that the rule stands for raises here.
-    pub fn next(&self, failed: u32, past: Past, hint: Option<Span>, site: Site) -> Option<Span> {
-        let step = failed.saturating_sub(1);
-        if self.stop.reached(failed, past.elapsed) || self.delay.raises(step) {
-            return None;
-        }
-        let delay = self.hint.apply(self.delay.delay(step, past, site), hint, site)?;
-        let end = past.elapsed + delay;
-        self.stop.elapsed_with_delay.is_none_or(|limit| end <= limit).then_some(delay)
-    }
-}
-
-impl Acquire {
-    /// The delay after the `failed`-th failed attempt (from 1), or `None` to give up.
-    pub fn next(&self, failed: u32, past: Past, hint: Option<Span>, site: Site) -> Option<Span> {
-        match self {
-            Acquire::Once => None,
-            Acquire::Retry(retry) => retry.next(failed, past, hint, site),
-        }
-    }
-
-    /// Who shares what its delay remembers; `None` if it remembers nothing.
-    pub fn memory(&self) -> Option<Scope> {
-        match self {
-            Acquire::Retry(retry) if retry.delay.remembers() => Some(retry.scope),
-            _ => None,
-        }
-    }
-}
-
 impl LoopRules {
     /// The rules of honcho 3.0.8 and later: advance on empty and on error, at once again after work.
     pub const HONCHO: LoopRules = LoopRules {
@@ -465,19 +375,5 @@ mod tests {
         }
         assert_eq!(sleeps, [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]);
         assert_eq!(LoopRules::HONCHO.turn(Outcome::Claimed, step, &schedule, site()).1, 0);
-    }
-
-    #[test]
-    fn an_elapsed_stop_is_tested_after_the_failed_attempt() {
-        let stop = Stop { elapsed: Some(Span::from_secs(10)), ..Stop::default() };
-        assert!(!stop.reached(50, Span::from_millis(9_999)));
-        assert!(stop.reached(1, Span::from_secs(10)));
-        assert!(!Stop::default().reached(u32::MAX, Span::MAX));
-        assert!(Stop { attempts: Some(3), ..Stop::default() }.reached(3, Span::ZERO));
-    }
-
-    #[test]
-    fn once_never_retries() {
-        assert_eq!(Acquire::Once.next(1, Past::default(), None, site()), None);
     }
 }

@@ -49,9 +49,11 @@ pub enum Purpose {
     Item,
     /// How long an item is processed and whether that fails; the client is the tenant.
     Processing,
+    /// Jitter of a retry's delay by a layer around the innermost.
+    LayerJitter,
 }
 
-const PURPOSES: usize = Purpose::Processing as usize + 1;
+const PURPOSES: usize = Purpose::LayerJitter as usize + 1;
 
 /// One independent random world: a replicate of a seed.
 #[derive(Clone, Debug)]

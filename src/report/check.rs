@@ -66,6 +66,7 @@ fn surprises(scenario: &Scenario) -> Vec<Statement> {
                 client_pool(scenario, part),
                 kept_connections(scenario, part),
                 idle_connect_timeout(scenario, policy),
+                shared_by_all(candidate),
             ];
             for surprise in about.into_iter().flatten() {
                 state(&mut found, &candidate.name, surprise);
@@ -82,6 +83,14 @@ fn state(statements: &mut Vec<Statement>, name: &str, statement: String) {
         Some((_, names)) => names.push(name.to_owned()),
         None => statements.push((statement, vec![name.to_owned()])),
     }
+}
+
+fn shared_by_all(candidate: &Candidate) -> Option<String> {
+    candidate.guards_the_fleet().then(|| {
+        "one count for the whole fleet takes a proxy that all clients go through; for clients of their \
+         own it is an oracle."
+            .into()
+    })
 }
 
 fn overload(scenario: &Scenario, candidate: &Candidate) -> Option<String> {

@@ -36,6 +36,22 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
         }),
         column("wasted", ["", "wasted"], 4, &wasted),
     ];
+    let happens = |metric| {
+        let happened = |policy: &PolicySummary| policy.estimate(metric).estimate > Some(0.0);
+        results.policies.iter().any(happened)
+    };
+    for (metric, name, heading) in [
+        (Metric::Throttled, "throttled", ["", "throttled"]),
+        (Metric::RetriesDenied, "retries denied", ["retries", "denied"]),
+        (Metric::Rejected, "held back", ["held", "back"]),
+    ] {
+        if happens(metric) {
+            columns.push(column(name, heading, 5, &counted(metric)));
+        }
+    }
+    if happens(Metric::Layer2Tries) {
+        columns.push(column("tries by layer", ["tries", "by layer"], 6, &tries_by_layer));
+    }
     if results.loaded.scenario.work.is_some() {
         columns.push(column("mean pickup", ["mean", "pickup"], 10, &|policy| {
             let seconds = policy.estimate(Metric::PickupMean).estimate;
@@ -99,6 +115,20 @@ pub(super) fn drain_tone(policy: &PolicySummary) -> Tone {
 
 fn counted(policy: &PolicySummary, metric: Metric) -> Piece {
     Piece::new(policy.estimate(metric).estimate.map_or(ABSENT.to_owned(), count))
+}
+
+/// Tries per call at each layer, from the outside in: their product is the amplification.
+fn tries_by_layer(policy: &PolicySummary) -> Piece {
+    let mean = |metric| policy.estimate(metric).estimate;
+    let tries = [Metric::Acquisitions, Metric::Layer3Tries, Metric::Layer2Tries, Metric::Attempts];
+    let tries: Vec<f64> = tries.into_iter().filter_map(mean).collect();
+    match tries.len() {
+        0..3 => Piece::new(ABSENT),
+        _ => {
+            let each = tries.windows(2).map(|pair| factor(pair[1] / pair[0]));
+            Piece::new(each.collect::<Vec<_>>().join(" "))
+        }
+    }
 }
 
 /// The share of completed claims that were for nobody.

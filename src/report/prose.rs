@@ -88,6 +88,7 @@ fn recovery(results: &Results) -> Vec<Piece> {
         text.keep(format!("{rest} after"));
         text.say("the trigger.");
         short_of_backends(results, &mut text);
+        shared_by_all(results, &mut text);
         return text.pieces;
     }
     match drained.len() {
@@ -95,6 +96,9 @@ fn recovery(results: &Results) -> Vec<Piece> {
         1 if policies == 1 => text.say("The fleet drains."),
         all if all == policies => {
             text.say(&format!("{} every {one} the fleet drains.", rows.under_at_first()));
+        }
+        some if some > MOST_NAMED => {
+            text.say(&format!("It drains {under} {some} of {policies} {many}."));
         }
         some => {
             let lead = format!("It drains {under} {some} of {policies} {many}:");
@@ -116,6 +120,7 @@ fn recovery(results: &Results) -> Vec<Piece> {
         text.list("the trigger:", &stuck, Tone::Bad, |_| None);
     }
     short_of_backends(results, &mut text);
+    shared_by_all(results, &mut text);
     let (replicates, enough) = (replicates(results), replicates_for_median_interval());
     if replicates < enough {
         let noun = if replicates == 1 { "replicate" } else { "replicates" };
@@ -154,6 +159,19 @@ fn short_of_backends(results: &Results, text: &mut Text) {
     }
 }
 
+/// Names the policies whose clients share one count, since clients of their own cannot.
+fn shared_by_all(results: &Results, text: &mut Text) {
+    let candidates = &results.loaded.scenario.policies;
+    let shares = |policy: &&PolicySummary| {
+        candidates.iter().any(|known| known.name == policy.policy && known.guards_the_fleet())
+    };
+    let sharing: Vec<&PolicySummary> = results.policies.iter().filter(shares).collect();
+    if !sharing.is_empty() {
+        let lead = "One count for the whole fleet, which takes a proxy that all go through:";
+        text.list(lead, &sharing, Tone::Neutral, |_| None);
+    }
+}
+
 fn steady_state(results: &Results) -> Vec<Piece> {
     let policies: Vec<&PolicySummary> = results.policies.iter().collect();
     let rows = Rows::of(results);
@@ -179,6 +197,7 @@ fn steady_state(results: &Results) -> Vec<Piece> {
             text.list(&lead, &filling, Tone::Neutral, |_| None);
         }
     }
+    shared_by_all(results, &mut text);
     text.pieces
 }
 
@@ -231,6 +250,9 @@ fn demand(demand: &Demand) -> String {
     }
 }
 
+/// Policies that are still named one by one: beyond, the table shows which.
+const MOST_NAMED: usize = 12;
+
 /// Sentences under construction: words that may be broken between, and pieces that may not.
 struct Text {
     /// What it is about.
@@ -247,7 +269,7 @@ impl Text {
         self.pieces.push(Piece::new(piece));
     }
 
-    /// `lead a, b (note), c.`
+    /// `lead a, b (note), c.`, or `lead (30 policies).` where they are too many to name.
     fn list(
         &mut self,
         lead: &str,
@@ -255,6 +277,10 @@ impl Text {
         tone: Tone,
         note: impl Fn(&PolicySummary) -> Option<String>,
     ) {
+        if policies.len() > MOST_NAMED {
+            self.say(lead.trim_end_matches(':'));
+            return self.keep(format!("({} {}).", policies.len(), self.rows.nouns()[1]));
+        }
         self.say(lead);
         for (index, policy) in policies.iter().enumerate() {
             let stop = if index + 1 == policies.len() { "." } else { "," };

@@ -13,7 +13,7 @@ use super::lower;
 use super::reader::{Choice, Fields, count, each, list, text};
 use super::tree::{self, Entry, Node, Value};
 use super::{Place, Source};
-use crate::policy::{Acquire, Retry};
+use crate::policy::{Guard, Retry};
 
 /// A policy of a library.
 #[derive(Clone, Debug)]
@@ -37,6 +37,7 @@ pub struct Preset {
     pub(super) delay: Node,
     pub(super) stop: Node,
     pub(super) hint: Node,
+    pub(super) guards: Option<Node>,
 }
 
 /// Versions, both ends included. An end such as `1.43` covers every `1.43.x`.
@@ -66,6 +67,8 @@ pub struct Backoff {
     pub preset: Option<&'static Preset>,
     /// The rule.
     pub retry: Retry,
+    /// What holds its tries back, where it is one rule and not several.
+    pub guards: Vec<Guard>,
 }
 
 const FAMILIES: [&str; 6] = [
@@ -145,8 +148,15 @@ fn read_backoffs(
     let nodes = tree::parse(&source.text, &mut problems).map(named).unwrap_or_default();
     let mut found = Vec::new();
     for (name, node) in nodes {
-        if let Some(Acquire::Retry(retry)) = lower::acquire(&node, &mut problems) {
-            found.push(Backoff { name, preset: preset_of(&node), retry });
+        let acquire = lower::acquire(&node, &mut problems);
+        if let Some(acquire) = acquire
+            && let Some(retry) = acquire.retries().next()
+        {
+            let guards = match acquire.layers() {
+                [layer] => layer.guards.clone(),
+                _ => Vec::new(),
+            };
+            found.push(Backoff { name, preset: preset_of(&node), retry: retry.clone(), guards });
         }
     }
     if found.is_empty() && problems.is_empty() {
@@ -205,6 +215,12 @@ impl Preset {
     /// Its name with the first version for which it holds.
     pub fn reference(&self) -> String {
         format!("{}@{}", self.name, self.versions.first)
+    }
+
+    /// What holds its tries back by default.
+    pub fn guards(&self) -> Vec<Guard> {
+        let found = backoffs(&self.reference()).unwrap_or_default();
+        found.into_iter().flat_map(|backoff| backoff.guards).collect()
     }
 
     /// Its parameters with their defaults as they would be written, where it stops and what it makes of a
@@ -337,6 +353,7 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
     // Most libraries retry what they are given and know nothing of what a server said.
     let ignore = Node { place: DEFAULT, value: Value::Text("ignore".into()) };
     let hint = fields.or("hint", ignore, problems, raw);
+    let guards = fields.optional("guards", problems, raw);
     fields.finish(problems);
     Some(Preset {
         name: name?,
@@ -350,6 +367,7 @@ fn preset(node: &Node, problems: &mut Problems) -> Option<Preset> {
         delay: delay?,
         stop: stop?,
         hint: hint?,
+        guards: guards?,
     })
 }
 

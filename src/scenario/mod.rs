@@ -31,8 +31,8 @@ pub use diagnostic::{Place, Problem, ScenarioError};
 pub use disturbance::{Action, Disturbance, Failure, NamedPolicy, Variant, Waves};
 pub use model::{
     Arrivals, Background, Candidate, Contention, CountFrom, Daily, Database, DeadCost, DeadWaiters,
-    Demand, DrainRule, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, Reserve,
-    Run, Scenario, Work, longest_run,
+    Demand, DrainRule, Fleet, Handshake, Initial, Logins, Mode, Orphans, Part, Pooler, RateLimiter,
+    Reserve, Run, Scenario, Work, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::disturbance::{Disturbance, Variant};
-use crate::policy::{Handling, Policy};
+use crate::policy::{Handling, Policy, Scope};
 use crate::units::{Ratio, SimTime, Span};
 
 /// A system and the policies to be compared on it.
@@ -49,6 +49,14 @@ pub struct Candidate {
     pub parts: Vec<Part>,
     /// How the background load is handled under it; `None` where there is none.
     pub handling: Option<Handling>,
+}
+
+impl Candidate {
+    /// Whether all clients of one of its policies share the count of a guard.
+    pub fn guards_the_fleet(&self) -> bool {
+        let layers = self.parts.iter().flat_map(|part| part.policy.acquire.layers());
+        layers.flat_map(|layer| &layer.guards).any(|guard| guard.scope == Scope::Fleet)
+    }
 }
 
 /// A part of a fleet and what it follows.
@@ -179,6 +187,24 @@ pub struct Pooler {
     pub handshake: Option<Handshake>,
     /// How backends are connected; `None` has them all connected always.
     pub logins: Option<Logins>,
+    /// What stands in front of it all and refuses what comes too fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limiter: Option<RateLimiter>,
+}
+
+/// A rate limiter in front of the pooler: a token bucket that every attempt needs a token of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RateLimiter {
+    /// Tokens a second.
+    pub rate: f64,
+    /// Tokens that it holds at most, and at the beginning.
+    pub burst: u32,
+    /// The longest an attempt waits for its token; one that would wait longer is refused at once.
+    pub wait: Span,
+    /// How long the rate takes to grow from nothing when the database is back; `None` has it at once.
+    pub ramp: Option<Span>,
+    /// What it tells those whom it refuses: how long to wait.
+    pub retry_after: Option<Span>,
 }
 
 /// How long a backend belongs to a client.
@@ -447,6 +473,7 @@ impl Pooler {
             orphans: Orphans::Dropped,
             handshake: None,
             logins: None,
+            limiter: None,
         }
     }
 }

@@ -2,17 +2,20 @@
 
 use super::{BEYOND, Shown};
 use crate::policy::{End, SAMPLES, Stop, Surprise};
+use crate::report::guards;
 use crate::report::numbers::{count, percent};
 use crate::report::text::Glyphs;
 
 impl Shown {
-    /// Its formula, what it leaves out, where it stops and how its figures were got, in lines.
+    /// Its formula, what it leaves out, what guards it, where it stops and how its figures were got, in lines.
     pub(super) fn facts(&self, glyphs: Glyphs) -> Vec<String> {
         let mut facts = Vec::new();
         if let Some(preset) = self.preset {
             facts.push(glyphs.formula(&preset.formula));
             facts.extend(preset.lacks.iter().map(|lacks| format!("left out: {lacks}")));
         }
+        let guards = self.guards.iter().map(|guard| format!("guard: {}", guards::sentence(guard)));
+        facts.extend(guards);
         let how = self.how().map_or(String::new(), |how| format!("; {how}"));
         facts.push(format!("{}{how}", self.stops()));
         facts
@@ -20,7 +23,7 @@ impl Shown {
 
     /// Where it stops.
     pub(super) fn stops(&self) -> String {
-        let Stop { attempts, elapsed, elapsed_with_delay } = self.retry.stop;
+        let Stop { attempts, elapsed, elapsed_with_delay, on: _ } = self.retry.stop;
         let limits = [
             attempts.map(|attempts| match attempts {
                 1 => "after 1 attempt".to_owned(),

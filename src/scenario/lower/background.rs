@@ -4,7 +4,7 @@ use super::super::diagnostic::Problems;
 use super::super::model::Background;
 use super::super::reader::{Fields, count, or_never, positive_span, rate_per_second};
 use super::super::tree::Node;
-use super::acquire::{acquire, acquire_without_past};
+use super::acquire::{acquire_without_past, acquisition};
 use super::demand::claims;
 use super::policy;
 use crate::policy::{Acquire, Handling, Leave, Pipeline, Policy};
@@ -47,7 +47,7 @@ fn server(node: &Node, problems: &mut Problems) -> Option<Policy> {
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let patience = fields.or("patience", None, problems, or_never(positive_span));
     let leave = fields.or("leave", Leave::Close, problems, policy::leave);
-    let acquire = fields.or("acquire", Acquire::Once, problems, acquire);
+    let acquire = acquisition(&mut fields, problems);
     fields.finish(problems);
     Some(Policy {
         connect_timeout: connect_timeout?,

@@ -7,7 +7,7 @@ use super::super::model::{
 };
 use super::super::tree::{Node, Value};
 use super::disturbance::Placed;
-use crate::policy::{Acquire, Policy, Sleep};
+use crate::policy::{Policy, Sleep};
 use crate::units::Span;
 
 /// Something is measured.
@@ -41,15 +41,16 @@ pub(super) fn progress(
     root: &Node,
     problems: &mut Problems,
 ) {
-    if fleet.round_trip > Span::ZERO {
-        return;
-    }
     for (name, policy) in plain(policies) {
+        // What a guard rejects does not even take a round trip.
+        if fleet.round_trip > Span::ZERO && !policy.acquire.may_reject() {
+            continue;
+        }
         for (key, reason) in standing_still(policy) {
             problems.add(
                 format!("policy `{name}` may act without any time passing: {reason}"),
                 place(root, &["policy", name, key]),
-                "give it a delay, or give the fleet a round_trip",
+                "give it a delay, or give the fleet a round_trip and leave out guards that reject",
             );
         }
     }
@@ -90,12 +91,10 @@ fn plain(policies: &[Candidate]) -> impl Iterator<Item = (&str, &Policy)> {
 /// Keys of a policy whose client would go on for ever at one instant.
 fn standing_still(policy: &Policy) -> impl Iterator<Item = (&'static str, &'static str)> {
     let sleeps = [policy.rules.empty.sleep, policy.rules.error.sleep];
-    let endless = match &policy.acquire {
-        Acquire::Retry(retry) => {
-            retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last()
-        }
-        Acquire::Once => false,
-    };
+    let endless = policy
+        .acquire
+        .retries()
+        .any(|retry| retry.stop.attempts.is_none() && !retry.delay.passes_time_at_last());
     [
         (!policy.poll.can_pass_time(), "poll", "its poll delay is always zero"),
         (sleeps.contains(&Sleep::None), "loop", "its loop polls again without a sleep"),

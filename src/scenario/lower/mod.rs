@@ -6,6 +6,7 @@ mod check;
 mod delay;
 mod demand;
 mod disturbance;
+mod guard;
 mod policy;
 mod pooler;
 mod variant;

@@ -6,12 +6,12 @@ use super::super::reader::{
     Choice, Fields, boolean, count, or_never, pair, positive_span, share, span, text,
 };
 use super::super::tree::{Entry, Node, Value};
-use super::acquire::acquire;
+use super::acquire::acquisition;
 use super::background;
 use super::delay::schedule;
 use crate::policy::{
-    Acquire, BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime,
-    LoopRule, LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
+    BootCheck, Cadence, ClientPool, Handling, HotLoop, Interval, Leave, Lifetime, LoopRule,
+    LoopRules, MissedTick, Policy, Sleep, Spread, Supervisor,
 };
 use crate::units::{Ratio, Span};
 
@@ -186,7 +186,7 @@ fn policy(
     let connect_timeout = fields.optional("connect_timeout", problems, positive_span);
     let leave = fields.or("leave", Leave::Close, problems, leave);
     let poll = fields.required("poll", "poll = [\"30s\"]", problems, schedule);
-    let acquire = fields.or("acquire", Acquire::Once, problems, acquire);
+    let acquire = acquisition(&mut fields, problems);
     let rules = fields.or("loop", rules, problems, self::rules);
     let cadence = fields.or("cadence", Cadence::FixedDelay, problems, cadence);
     let supervisor = fields.optional("supervisor", problems, supervisor);

@@ -2,10 +2,13 @@
 
 use super::super::diagnostic::{Problems, alternatives};
 use super::super::model::{
-    CountFrom, DeadCost, DeadWaiters, Handshake, Logins, Mode, Orphans, Pooler, Reserve,
+    CountFrom, DeadCost, DeadWaiters, Handshake, Logins, Mode, Orphans, Pooler, RateLimiter,
+    Reserve,
 };
 use super::super::poolers::{POOLERS, PoolerPreset};
-use super::super::reader::{Choice, Fields, count, number, or_never, positive_span, rate, text};
+use super::super::reader::{
+    Choice, Fields, count, number, or_never, positive_span, rate, rate_per_second, span, text,
+};
 use super::super::tree::{Node, Value};
 use super::MOST_BACKENDS;
 use super::demand::demand;
@@ -31,6 +34,7 @@ pub(super) fn pooler(node: &Node, problems: &mut Problems) -> Option<Pooler> {
     let orphans = fields.or("orphans", Orphans::Dropped, problems, orphans);
     let handshake = fields.optional("handshake", problems, handshake);
     let logins = fields.optional("logins", problems, logins);
+    let limiter = fields.optional("limiter", problems, limiter);
     fields.finish(problems);
     let reserve = match (reserve_size?, reserve_timeout?) {
         (Some(size), Some(timeout)) => Some(Reserve { size, timeout }),
@@ -66,6 +70,7 @@ pub(super) fn pooler(node: &Node, problems: &mut Problems) -> Option<Pooler> {
         orphans: orphans?,
         handshake,
         logins: logins?,
+        limiter: limiter?,
     })
 }
 
@@ -137,6 +142,23 @@ fn handshake(node: &Node, problems: &mut Problems) -> Option<Handshake> {
     });
     fields.finish(problems);
     Some(Handshake { service: service?, refused_cost: refused_cost?, count: count? })
+}
+
+fn limiter(node: &Node, problems: &mut Problems) -> Option<RateLimiter> {
+    let mut fields = Fields::of("[pooler.limiter]", node, problems)?;
+    let per_second = fields.required("rate", "rate = \"500/s\"", problems, rate_per_second);
+    let burst = fields.or("burst", 1, problems, count(1..=u32::MAX));
+    let wait = fields.or("wait", Span::ZERO, problems, span);
+    let ramp = fields.optional("ramp", problems, positive_span);
+    let retry_after = fields.optional("retry_after", problems, positive_span);
+    fields.finish(problems);
+    Some(RateLimiter {
+        rate: per_second?,
+        burst: burst?,
+        wait: wait?,
+        ramp: ramp?,
+        retry_after: retry_after?,
+    })
 }
 
 fn logins(node: &Node, problems: &mut Problems) -> Option<Logins> {
