@@ -44,9 +44,9 @@ impl Backoff {
         let reach = self.attempts.map_or(Reach::UntilStop(ATTEMPTS), Reach::BeyondStop);
         let mut shown = Vec::new();
         for wanted in &self.policies {
-            for scenario::Backoff { name, preset, retry } in scenario::backoffs(wanted)? {
+            for scenario::Backoff { name, preset, retry, guards } in scenario::backoffs(wanted)? {
                 let curve = Curve::of(&retry, reach, self.seed);
-                shown.push(Shown { name, preset, retry, curve });
+                shown.push(Shown { name, preset, retry, guards, curve });
             }
         }
         console.data(&match self.format {

@@ -8,6 +8,7 @@
 pub mod backoff;
 pub mod check;
 mod columns;
+pub(crate) mod guards;
 mod happenings;
 pub mod json;
 pub mod markdown;

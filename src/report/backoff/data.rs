@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Shown;
 use super::words::sentence;
-use crate::policy::Distribution;
+use crate::policy::{Distribution, Guard};
 use crate::results::tables::decimal;
 
 /// A row per rule and attempt, in seconds.
@@ -31,6 +31,7 @@ struct JsonRule<'a> {
     policy: &'a str,
     formula: Option<&'a str>,
     lacks: Option<&'a str>,
+    guards: &'a [Guard],
     stop: String,
     stops_at: Option<u32>,
     surprises: Vec<String>,
@@ -80,6 +81,7 @@ impl<'a> JsonRule<'a> {
             policy: &rule.name,
             formula: rule.preset.map(|preset| preset.formula.as_str()),
             lacks: rule.preset.and_then(|preset| preset.lacks.as_deref()),
+            guards: &rule.guards,
             stop: rule.stops(),
             stops_at: rule.curve.stops_at,
             surprises: rule.curve.surprises.iter().map(sentence).collect(),

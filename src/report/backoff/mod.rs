@@ -11,7 +11,7 @@ use super::markdown::escaped;
 use super::numbers::percent;
 use super::table::{self, Column};
 use super::text::{Glyphs, Piece, Style, Tone, paragraph};
-use crate::policy::{Curve, Distribution, End, Retry};
+use crate::policy::{Curve, Distribution, End, Guard, Retry};
 use crate::scenario::Preset;
 use words::{seconds, sentence};
 
@@ -24,6 +24,8 @@ pub struct Shown {
     pub preset: Option<&'static Preset>,
     /// The rule.
     pub retry: Retry,
+    /// What holds it back, which its curve does not show.
+    pub guards: Vec<Guard>,
     /// What it does.
     pub curve: Curve,
 }
