@@ -206,22 +206,15 @@ const SERIES: [(&str, &str); 113] = [
     ("jedis,9bcb5c6", "jedis-cluster@9bcb5c6 attempts = 13"),
 ];
 
-/// Rows of the reference table that have no preset, why, and the part of the program that they wait for.
-const WITHOUT: [(u32, &str, Option<&str>); 3] = [
-    (
-        3,
-        "botocore adaptive is botocore-standard behind a rate limiter",
-        Some("budgets and limiters"),
-    ),
-    (44, "Finagle's RetryBudget has no delay at all", Some("budgets and limiters")),
-    (72, "asyncpg, pgx and SQLAlchemy have no retry of their own", None),
-];
+/// Rows of the reference table that have no preset, and why.
+const WITHOUT: [(u32, &str); 1] = [(72, "asyncpg, pgx and SQLAlchemy have no retry of their own")];
 
 /// What presets make of a server's hint how long to wait; all others ignore it.
-const HINTS: [(&str, Hint); 30] = [
+const HINTS: [(&str, Hint); 31] = [
     ("botocore-standard@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-throttling@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-dynamodb@1.44.0", Hint::Within(FIVE)),
+    ("botocore-adaptive@1.44.0", Hint::Within(FIVE)),
     ("deadline-no-overflow@8e776e1+botocore-1.31.21", Hint::Spread(0.2)),
     ("deadline-no-overflow@8e776e1+botocore-1.34.107", Hint::Spread(0.2)),
     ("deadline-no-overflow@8e776e1+botocore-1.44.0", Hint::Spread(0.2)),
@@ -429,11 +422,10 @@ fn every_row_of_the_reference_has_its_presets_or_a_reason() {
         let presets = presets().iter().filter(|preset| preset.row == Some(row));
         let presets: Vec<String> =
             presets.map(|preset| format!("{} ({})", preset.reference(), preset.evidence)).collect();
-        let reason = WITHOUT.iter().find(|(without, ..)| *without == row);
+        let reason = WITHOUT.iter().find(|(without, _)| *without == row);
         let shown = match (presets.is_empty(), reason) {
             (false, None) => presets.join(", "),
-            (true, Some((_, why, None))) => format!("none: {why}"),
-            (true, Some((_, why, Some(part)))) => format!("none: {why}; waits for {part}"),
+            (true, Some((_, why))) => format!("none: {why}"),
             _ => panic!("row {row} must have presets or a reason: {presets:?}, {reason:?}"),
         };
         println!("row {row:2}  {shown}");
