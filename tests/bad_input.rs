@@ -683,3 +683,77 @@ fn a_poll_schedule_cannot_look_back() {
         "choose another growth",
     );
 }
+
+#[test]
+fn a_wrong_guard_or_layer_is_shown_with_its_place() {
+    let with = |keys: &str| {
+        let text = MAIN.replacen("acquire = \"once\"", keys, 1);
+        assert_ne!(text, MAIN);
+        shown(&text, &[])
+    };
+    for (keys, parts) in [
+        (
+            "guards = [{ qouta = { capacity = 5 } }]",
+            ["`qouta` is no choice here", "did you mean `quota`?"],
+        ),
+        ("guards = [{ quota = { capacity = 5 } }]", ["`quota` lacks `cost`", "cost = 5"]),
+        (
+            "guards = [{ quota = { capacity = 5, cost = { timed-out = 1 } } }]",
+            ["`cost` lacks `other`", "other = 5"],
+        ),
+        (
+            "guards = [{ quota = { capacity = 5, cost = { other = 1, timeout = 1 } } }]",
+            ["unknown key `timeout` in `cost`", "timed-out"],
+        ),
+        (
+            "guards = [{ breaker = { open = \"30s\" } }]",
+            ["a breaker needs one rule when it opens", "consecutive = 5"],
+        ),
+        (
+            "guards = [{ breaker = { failed = 0.5, calls = 9, sampled = \"9s\", open = \"30s\" } }]",
+            ["a breaker needs one rule when it opens", "one of `calls = 100`"],
+        ),
+        (
+            "guards = [{ breaker = { consecutive = 5 } }]",
+            ["`breaker` lacks `open`", "open = \"60s\""],
+        ),
+        ("guards = [{ in-flight = 0 }]", ["0 is too small", "from 1 to"]),
+        ("guards = [{ in-flight = 5, scope = \"all\" }]", ["`all` is no choice here", "fleet"]),
+        (
+            "guards = [{ in-flight = 5, scope = { process = 0 } }]",
+            ["0 is too small", "write a whole number from 1"],
+        ),
+        ("guards = { in-flight = 5 }", ["a list is due here", "square brackets"]),
+        (
+            "guards = [{ adaptive = { on = [\"throttling\"] } }]",
+            ["`throttling` is no choice here", "did you mean `throttled`?"],
+        ),
+        ("acquire = { layers = [{}, {}, {}, {}] }", ["from 1 to 3 layers", "from the inside out"]),
+        (
+            "acquire = { layers = [{ name = \"sdk\" }] }",
+            ["a layer needs a rule or guards", "retry = { delay"],
+        ),
+        (
+            "acquire = { layers = [{ guards = [{ in-flight = 1 }] }] }\nguards = [{ in-flight = 1 }]",
+            ["each layer has guards of its own", "move them into one of the `layers`"],
+        ),
+        (
+            "acquire = { retry = { delay = [\"1s\"], stop = \"never\", scope = \"fleet\" } }\n\
+             guards = [{ in-flight = 1 }]",
+            ["remembers one call only", "leave out its `scope`"],
+        ),
+        (
+            "acquire = { retry = { delay = [\"1s\"], stop = { on.refusal = { attempts = 1 } } } }",
+            ["unknown key `refusal`", "did you mean `refused`?"],
+        ),
+        (
+            "acquire = { retry = { delay = [\"0s\"], stop = \"never\" } }\nguards = [{ in-flight = 1 }]",
+            ["its retry delay is always zero", "leave out guards that reject"],
+        ),
+    ] {
+        let shown = with(keys);
+        for part in parts.iter().chain(&["--> mine.toml:", "^", "help:"]) {
+            assert!(shown.contains(part), "no {part:?} for {keys} in:\n{shown}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::growth::is_default;
+use super::guard::Limit;
 use super::{ByFailure, Failure, Guard, Hint, Past, Pipeline};
 use crate::random::Site;
 use crate::units::Span;
@@ -130,6 +131,12 @@ impl Acquire {
             Acquire::Layers(layers) => layers,
             _ => &[],
         }
+    }
+
+    /// Whether a guard may reject a try at once.
+    pub fn may_reject(&self) -> bool {
+        let mut guards = self.layers().iter().flat_map(|layer| &layer.guards);
+        guards.any(|guard| matches!(guard.limit, Limit::Breaker(_) | Limit::InFlight(_)))
     }
 
     /// Its retry rules, the innermost first.

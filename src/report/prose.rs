@@ -97,6 +97,9 @@ fn recovery(results: &Results) -> Vec<Piece> {
         all if all == policies => {
             text.say(&format!("{} every {one} the fleet drains.", rows.under_at_first()));
         }
+        some if some > MOST_NAMED => {
+            text.say(&format!("It drains {under} {some} of {policies} {many}."));
+        }
         some => {
             let lead = format!("It drains {under} {some} of {policies} {many}:");
             text.list(&lead, &drained, Tone::Good, |_| None);
@@ -247,6 +250,9 @@ fn demand(demand: &Demand) -> String {
     }
 }
 
+/// Policies that are still named one by one: beyond, the table shows which.
+const MOST_NAMED: usize = 12;
+
 /// Sentences under construction: words that may be broken between, and pieces that may not.
 struct Text {
     /// What it is about.
@@ -263,7 +269,7 @@ impl Text {
         self.pieces.push(Piece::new(piece));
     }
 
-    /// `lead a, b (note), c.`
+    /// `lead a, b (note), c.`, or `lead (30 policies).` where they are too many to name.
     fn list(
         &mut self,
         lead: &str,
@@ -271,6 +277,10 @@ impl Text {
         tone: Tone,
         note: impl Fn(&PolicySummary) -> Option<String>,
     ) {
+        if policies.len() > MOST_NAMED {
+            self.say(lead.trim_end_matches(':'));
+            return self.keep(format!("({} {}).", policies.len(), self.rows.nouns()[1]));
+        }
         self.say(lead);
         for (index, policy) in policies.iter().enumerate() {
             let stop = if index + 1 == policies.len() { "." } else { "," };

@@ -25,19 +25,23 @@ const BUILTINS: &[Builtin] = embedded![
     "deadline-notebook",
     "deploy-reconnect-storm",
     "deriver-restart",
+    "fail-fast-plus-breaker",
     "items-survive",
+    "layered-boto",
     "pgbouncer-login-storm",
     "recovery-actions",
     "restart-cohort",
     "restart-herd",
     "retrograde-database",
     "rolling-upgrade",
+    "short-retry-budget",
     "slow-database",
     "small-client-limit",
     "staggered-restart",
     "start-up-window",
     "steady-state",
     "version-mix",
+    "which-guard",
 ];
 
 /// All shipped scenarios, by name.

@@ -88,15 +88,23 @@ fn layers_of(node: &Node, problems: &mut Problems) -> Option<Vec<Layer>> {
     layers.into_iter().collect()
 }
 
-/// A layer: an `acquire` with a name and guards beside it.
+/// A layer: an `acquire` with a name and guards beside it; one without a rule tries once.
 fn layer(number: usize, node: &Node, problems: &mut Problems) -> Option<Layer> {
     let mut fields = Fields::of("a layer", node, problems)?;
     let name = fields.or("name", format!("layer {number}"), problems, text);
     let own = fields.optional("guards", problems, guards);
     let beside = |entry: &&&Entry| !matches!(entry.key.as_str(), "name" | "guards");
-    let rest = fields.entries().iter().filter(beside).map(|&entry| entry.clone()).collect();
-    let rest = Node { place: node.place.clone(), value: Value::Table(rest) };
-    let (retry, guards) = rule(&rest, problems)?;
+    let rest: Vec<Entry> =
+        fields.entries().iter().filter(beside).map(|&entry| entry.clone()).collect();
+    let (retry, guards) = match (rest.is_empty(), &own) {
+        (true, Some(Some(_))) => (None, Vec::new()),
+        (true, _) => {
+            let help = "add `retry = { delay = [\"1s\"], stop = … }`, a `preset`, or `guards`";
+            problems.add("a layer needs a rule or guards", node.place.clone(), help);
+            return None;
+        }
+        _ => rule(&Node { place: node.place.clone(), value: Value::Table(rest) }, problems)?,
+    };
     keeps_to_its_call(retry.as_ref(), Some(node), problems)?;
     Some(Layer { name: name?, retry, guards: own?.unwrap_or(guards) })
 }
