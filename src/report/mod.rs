@@ -8,7 +8,7 @@
 pub mod backoff;
 pub mod check;
 mod columns;
-pub mod guards;
+pub(crate) mod guards;
 mod happenings;
 pub mod json;
 pub mod markdown;
