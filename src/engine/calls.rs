@@ -223,9 +223,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
             if first && asked.guard.scope == Scope::Call {
                 self.renew(asked);
             }
-            let mut ticket = self.stub(asked).ticket;
+            let Stub { mut ticket, renewed } = *self.stub(asked);
             ticket.open = true;
             let held = self.held(asked);
+            // A meter that was begun anew meanwhile knows nothing of the retry that its predecessor let go.
+            ticket.retry &= held.renewed == renewed;
             held.meter.depart(now, &mut ticket, first);
             let renewed = held.renewed;
             *self.stub(asked) = Stub { ticket, renewed };
