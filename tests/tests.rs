@@ -9,6 +9,7 @@ mod connections;
 mod deadline;
 mod determinism;
 mod disturbances;
+mod explore;
 mod guard_presets;
 mod guards;
 mod herds;

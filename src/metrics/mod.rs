@@ -8,6 +8,7 @@
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
 mod backlog;
+mod condition;
 mod counts;
 mod drain;
 mod estimate;
@@ -24,6 +25,7 @@ mod trace;
 mod watch;
 
 pub use backlog::WorkRecord;
+pub use condition::{Condition, Verdict};
 pub use counts::Counts;
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};
@@ -33,6 +35,6 @@ pub use occupancy::{Levels, Occupancy};
 pub use record::UnitRecord;
 pub use recorder::Recorder;
 pub use recurrence::Recurrence;
-pub use summary::{DrainRow, PolicySummary};
+pub use summary::{DrainRow, Outcome, PolicySummary};
 pub use timeline::{Bucket, Timeline};
 pub use trace::Trace;

@@ -8,9 +8,11 @@
 pub mod backoff;
 pub mod check;
 mod columns;
+pub mod edge;
 pub(crate) mod guards;
 mod happenings;
 pub mod json;
+pub mod map;
 pub mod markdown;
 mod numbers;
 mod prose;

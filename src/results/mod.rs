@@ -4,13 +4,17 @@
 //! and [`folder`] puts those on disk, all or nothing. The bytes depend on the scenario, the seed, the
 //! version and the target alone: no wall-clock time, no path of this machine, one format of numbers.
 
+mod edge;
 pub mod folder;
+mod grid;
 mod manifest;
 pub mod tables;
 
 use std::path::Path;
 
+pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
+pub use grid::Grid;
 pub use manifest::{Manifest, digest};
 
 use crate::metrics::PolicySummary;
