@@ -27,12 +27,12 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 #[track_caller]
-fn refused(output: &Output, with: &[&str]) {
+pub fn refused(output: &Output, with: &[&str]) {
     let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert_eq!(stdout(output), "");

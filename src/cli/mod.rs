@@ -5,6 +5,7 @@
 
 mod backoff;
 mod check;
+mod compare;
 mod console;
 mod failure;
 mod list;
@@ -25,6 +26,7 @@ Examples:
   herdsim check my.toml                             what about it may surprise
   herdsim run deriver-restart                       play one, write results/deriver-restart
   herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
+  herdsim compare results/before results/after      what a change has changed
   herdsim backoff botocore-standard@1.34.107        what a library's retries do
 
 {usage-heading} {usage}
@@ -74,6 +76,7 @@ enum Color {
 enum Command {
     Run(run::Run),
     Check(check::Check),
+    Compare(compare::Compare),
     Backoff(backoff::Backoff),
     List(list::List),
 }
@@ -100,6 +103,7 @@ impl Cli {
         match self.command {
             Command::Run(run) => run.run(console),
             Command::Check(check) => check.run(console),
+            Command::Compare(compare) => compare.run(console),
             Command::Backoff(backoff) => backoff.run(console),
             Command::List(list) => list.run(console),
         }

@@ -9,6 +9,7 @@
 
 mod backlog;
 mod counts;
+mod difference;
 mod drain;
 mod estimate;
 mod latency;
@@ -25,6 +26,7 @@ mod watch;
 
 pub use backlog::WorkRecord;
 pub use counts::Counts;
+pub use difference::{Design, Difference, Method, Verdict};
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};
 pub use latency::{Latencies, LatencyKind, QUANTILES};
