@@ -57,11 +57,11 @@ pub fn render(comparison: &Comparison, extent: Extent, style: &Style) -> String 
     let mut out = String::new();
     let mut say = |bullet: &str, words: &str| out.push_str(&paragraph(bullet, words, width));
     say("", &sentence(comparison));
-    for (bullet, run) in [("  A  ", &comparison.a), ("  B  ", &comparison.b)] {
+    for (bullet, run) in [("A: ", &comparison.a), ("B: ", &comparison.b)] {
         say(bullet, &about(run, comparison));
     }
     for words in remarks(comparison) {
-        say("  ", &words);
+        say("", &words);
     }
     let mut same = Vec::new();
     for compared in &comparison.cases {
