@@ -174,9 +174,9 @@ fn remarks(comparison: &Comparison) -> Vec<String> {
 fn is_told(change: &Change) -> bool {
     let elsewhere = ["run.seed", "run.replicates", "name", "title"];
     let alone = change.a.is_none() || change.b.is_none();
-    let whole = |key: &str| key.split('.').count() == 2;
-    !elsewhere.contains(&change.key.as_str())
-        && !(alone && change.key.starts_with("policies.") && whole(&change.key))
+    let of_one_run =
+        alone && change.key.strip_prefix("policies.").is_some_and(|policy| !policy.contains('.'));
+    !(elsewhere.contains(&change.key.as_str()) || of_one_run)
 }
 
 /// The metrics of a table in its order.
