@@ -32,7 +32,7 @@ pub fn stderr(output: &Output) -> String {
 }
 
 #[track_caller]
-fn refused(output: &Output, with: &[&str]) {
+pub fn refused(output: &Output, with: &[&str]) {
     let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert_eq!(stdout(output), "");

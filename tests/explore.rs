@@ -40,14 +40,16 @@ fn a_map_plays_every_pair_of_values_in_the_same_worlds() {
         let rest = csv.lines().find_map(|line| line.strip_prefix(&row[..])).expect("a row");
         rest.split(',').next().unwrap().parse().unwrap()
     };
-    for (clients, claim) in [("500", "50ms"), ("1000", "50ms"), ("500", "100ms"), ("1000", "100ms")] {
+    for (clients, claim) in [("500", "50ms"), ("1000", "50ms"), ("500", "100ms"), ("1000", "100ms")]
+    {
         let service: f64 = claim.trim_end_matches("ms").parse::<f64>().unwrap() / 1e3;
         let expected = clients.parse::<f64>().unwrap() * service / (10.02 + service);
         let ratio = mean(clients, claim) / expected;
         assert!((0.97..1.03).contains(&ratio), "{clients} {claim}: {ratio}");
     }
     let table = map(&["--metric", "sv_active_mean"]);
-    for words in ["plain: sv_active_mean\n", "fleet.clients\n", "database.claim", "100ms", "██ "] {
+    for words in ["plain: sv_active_mean\n", "fleet.clients\n", "database.claim", "100ms", "██ "]
+    {
         assert!(table.contains(words), "no {words:?} in:\n{table}");
     }
     assert!(!place.path().join("results").exists(), "a map writes no results");
@@ -120,8 +122,14 @@ fn what_cannot_be_asked_is_refused_with_the_remedy() {
         ),
         (
             &[
-                "tune", "deriver-restart", "--policy", "baseline", "--maximize", "policy.baseline.acquire",
-                "--such-that", "polls < 9",
+                "tune",
+                "deriver-restart",
+                "--policy",
+                "baseline",
+                "--maximize",
+                "policy.baseline.acquire",
+                "--such-that",
+                "polls < 9",
             ],
             "nothing is written at",
             "name a key",

@@ -5,6 +5,7 @@ mod background;
 mod bad_input;
 mod cli;
 mod client_rules;
+mod compare;
 mod connections;
 mod deadline;
 mod determinism;

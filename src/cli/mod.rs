@@ -5,6 +5,7 @@
 
 mod backoff;
 mod check;
+mod compare;
 mod console;
 mod failure;
 mod list;
@@ -28,6 +29,7 @@ Examples:
   herdsim check my.toml                             what about it may surprise
   herdsim run deriver-restart                       play one, write results/deriver-restart
   herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
+  herdsim compare results/before results/after      what a change has changed
   herdsim map my.toml fleet.clients=1000..8000:8 pooler.pool_size=20,50,100
                                                     where it drains and where not
   herdsim tune my.toml --policy mine --maximize fleet.clients --such-that 'time_to_drain_s < 60'
@@ -83,6 +85,7 @@ enum Command {
     Map(map::Map),
     Tune(tune::Tune),
     Check(check::Check),
+    Compare(compare::Compare),
     Backoff(backoff::Backoff),
     List(list::List),
 }
@@ -111,6 +114,7 @@ impl Cli {
             Command::Map(map) => map.run(console),
             Command::Tune(tune) => tune.run(console),
             Command::Check(check) => check.run(console),
+            Command::Compare(compare) => compare.run(console),
             Command::Backoff(backoff) => backoff.run(console),
             Command::List(list) => list.run(console),
         }

@@ -7,7 +7,7 @@
 //! not. The value found is then played again in random worlds that the search has not seen, since
 //! the one that just passed has passed by luck too; where it misses there, the search steps back.
 
-use crate::metrics::{Condition, Outcome, Verdict};
+use crate::metrics::{Condition, Judgement, Outcome};
 use crate::results::{Aim, Edge, Step};
 use crate::scenario::Scenario;
 
@@ -47,9 +47,9 @@ pub fn tune<E>(
     let round = |value: f64| if whole { value.round() } else { value };
     let try_at = |value: f64, fresh: bool| -> Result<Step, E> {
         let estimate = play(&at(value, fresh)?).estimate(condition.metric);
-        Ok(Step { value, estimate, verdict: condition.judge(&estimate) })
+        Ok(Step { value, estimate, judgement: condition.judge(&estimate) })
     };
-    let holds = |step: &Step| step.verdict == Verdict::Holds;
+    let holds = |step: &Step| step.judgement == Judgement::Holds;
     let better = |value: f64, times: f64| match aim {
         Aim::Largest => value * times,
         Aim::Smallest => value / times,

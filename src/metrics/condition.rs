@@ -15,7 +15,7 @@ pub struct Condition {
 
 /// What an estimate says of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Judgement {
     /// The whole interval meets it.
     Holds,
     /// The whole interval misses it.
@@ -49,7 +49,7 @@ impl Condition {
     }
 
     /// What an estimate says of it, at the confidence of its interval.
-    pub fn judge(&self, estimate: &Estimate) -> Verdict {
+    pub fn judge(&self, estimate: &Estimate) -> Judgement {
         let meets = |value: f64| if self.below { value < self.limit } else { value > self.limit };
         // A time that had not come is later than any.
         let late = |bound: Option<f64>| match estimate.metric.kind() {
@@ -59,9 +59,9 @@ impl Condition {
             _ => bound,
         };
         match (late(estimate.low), late(estimate.high)) {
-            (Some(low), Some(high)) if meets(low) && meets(high) => Verdict::Holds,
-            (Some(low), Some(high)) if !meets(low) && !meets(high) => Verdict::Fails,
-            _ => Verdict::Undecided,
+            (Some(low), Some(high)) if meets(low) && meets(high) => Judgement::Holds,
+            (Some(low), Some(high)) if !meets(low) && !meets(high) => Judgement::Fails,
+            _ => Judgement::Undecided,
         }
     }
 }
@@ -79,21 +79,21 @@ mod tests {
     fn the_whole_interval_must_be_on_one_side() {
         let below = Condition::parse("polls < 10").unwrap();
         let judge = |values: &[f64]| below.judge(&Estimate::of(Metric::Polls, &numbers(values)));
-        assert_eq!(judge(&[8.0, 8.1, 7.9]), Verdict::Holds);
-        assert_eq!(judge(&[12.0, 12.1, 11.9]), Verdict::Fails);
-        assert_eq!(judge(&[9.0, 10.5, 9.5]), Verdict::Undecided);
-        assert_eq!(judge(&[9.0]), Verdict::Undecided, "one replicate has no interval");
+        assert_eq!(judge(&[8.0, 8.1, 7.9]), Judgement::Holds);
+        assert_eq!(judge(&[12.0, 12.1, 11.9]), Judgement::Fails);
+        assert_eq!(judge(&[9.0, 10.5, 9.5]), Judgement::Undecided);
+        assert_eq!(judge(&[9.0]), Judgement::Undecided, "one replicate has no interval");
     }
 
     #[test]
     fn a_time_that_has_not_come_is_late() {
         let soon = Condition::parse("time_to_drain_s < 120").unwrap();
         let judge = |values: &[Value]| soon.judge(&Estimate::of(Metric::TimeToDrain, values));
-        assert_eq!(judge(&[Value::Censored; 6]), Verdict::Fails);
-        assert_eq!(judge(&numbers(&[90.0; 6])), Verdict::Holds);
+        assert_eq!(judge(&[Value::Censored; 6]), Judgement::Fails);
+        assert_eq!(judge(&numbers(&[90.0; 6])), Judgement::Holds);
         let mut mixed = numbers(&[90.0; 5]);
         mixed.push(Value::Censored);
-        assert_eq!(judge(&mixed), Verdict::Undecided);
+        assert_eq!(judge(&mixed), Judgement::Undecided);
     }
 
     #[test]
@@ -101,8 +101,8 @@ mod tests {
         let half = Condition::parse("drained_share >= 0.5").unwrap();
         let most = Condition::parse("drained_share >= 0.9").unwrap();
         let estimate = Estimate::of(Metric::DrainedShare, &numbers(&[1.0; 6]));
-        assert_eq!(half.judge(&estimate), Verdict::Holds);
-        assert_eq!(most.judge(&estimate), Verdict::Undecided);
+        assert_eq!(half.judge(&estimate), Judgement::Holds);
+        assert_eq!(most.judge(&estimate), Judgement::Undecided);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod backlog;
 mod condition;
 mod counts;
+mod difference;
 mod drain;
 mod estimate;
 mod latency;
@@ -25,8 +26,9 @@ mod trace;
 mod watch;
 
 pub use backlog::WorkRecord;
-pub use condition::{Condition, Verdict};
+pub use condition::{Condition, Judgement};
 pub use counts::Counts;
+pub use difference::{Design, Difference, Method, Verdict};
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};
 pub use latency::{Latencies, LatencyKind, QUANTILES};

@@ -3,7 +3,7 @@
 use super::numbers::{count, percent, span};
 use super::table::{self, Column};
 use super::text::{Piece, Style, Tone, paragraph};
-use crate::metrics::{Estimate, Kind, Verdict};
+use crate::metrics::{Estimate, Judgement, Kind};
 use crate::results::{Aim, Edge, Step};
 
 /// What was asked for.
@@ -40,10 +40,10 @@ pub fn render(edge: &Edge, asked: &Asked<'_>, style: &Style) -> String {
         column("value", &|step| Piece::new((asked.value)(step.value))),
         column("estimate", &|step| Piece::new(figure(&step.estimate, step.estimate.estimate))),
         column("95 % interval", &|step| Piece::new(interval(&step.estimate))),
-        column("holds", &|step| match step.verdict {
-            Verdict::Holds => Piece::toned("yes", Tone::Good),
-            Verdict::Fails => Piece::toned("no", Tone::Bad),
-            Verdict::Undecided => Piece::new("undecided"),
+        column("holds", &|step| match step.judgement {
+            Judgement::Holds => Piece::toned("yes", Tone::Good),
+            Judgement::Fails => Piece::toned("no", Tone::Bad),
+            Judgement::Undecided => Piece::new("undecided"),
         }),
     ];
     let mut worlds = column("worlds", &|_| Piece::new(""));

@@ -1,6 +1,6 @@
 //! The edge of a key: how far it can go until a condition no longer holds.
 
-use crate::metrics::{Estimate, Verdict};
+use crate::metrics::{Estimate, Judgement};
 
 /// Whether the largest or the smallest value is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Step {
     /// What came of it.
     pub estimate: Estimate,
     /// What that says of the condition.
-    pub verdict: Verdict,
+    pub judgement: Judgement,
 }
 
 /// What was found.
@@ -44,7 +44,7 @@ impl Edge {
                 Aim::Largest => step.value <= found.value,
                 Aim::Smallest => step.value >= found.value,
             };
-            !within || step.verdict != Verdict::Fails
+            !within || step.judgement != Judgement::Fails
         })
     }
 }
