@@ -106,8 +106,15 @@ fn what_cannot_be_asked_is_refused_with_the_remedy() {
             "--force",
         ),
         (
-            &["map", "steady-state", "run.seed=1,2", "fleet.clients=5,6", "--metric", "drained"],
-            "there is no metric `drained`",
+            &[
+                "map",
+                "steady-state",
+                "run.seed=1,2",
+                "fleet.clients=5,6",
+                "--metric",
+                "draned_share",
+            ],
+            "there is no metric `draned_share`",
             "did you mean `drained_share`?",
         ),
         (

@@ -76,7 +76,7 @@ fn range(from: &str, rest: &str) -> Option<Vec<String>> {
     let value = |index: usize| {
         let value = low + (high - low) * index as f64 / (count - 1) as f64;
         match whole {
-            true => format!("{value:.0}"),
+            true => format!("{:.0}", value.round()),
             false => format!("{}{unit}", written(value)),
         }
     };
