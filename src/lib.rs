@@ -27,6 +27,7 @@
 //! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, scenario, units |
 //! | [`results`] | a run's results and their folder | metrics, plan, scenario, units |
 //! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
+//! | [`explore`] | questions that need many runs: maps, the edge of a key | sweep, metrics, results, scenario, units |
 //! | [`report`] | views of results: terminal, markdown, JSON | results, metrics, theory, scenario, policy, units |
 //! | [`cli`] | the command line | everything |
 //!
@@ -35,13 +36,14 @@
 //! ## What never happens
 //!
 //! - The engine does no I/O, reads no clock, starts no thread and depends on no hash order.
-//! - A policy sees its own client's outcomes and nothing else.
+//! - A policy sees the outcomes of its own client, or of those who share a guard, and nothing else.
 //! - Only `scenario` knows TOML, only `cli` knows the command line and the terminal, only `sweep`
 //!   starts threads, and `report` never runs anything.
 //! - Same scenario, seed, version and target give the same bytes, whatever the number of threads.
 
 pub mod cli;
 pub mod engine;
+pub mod explore;
 pub mod metrics;
 pub mod plan;
 pub mod policy;

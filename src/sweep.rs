@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::engine;
-use crate::metrics::{PolicySummary, Recorder, Trace, UnitRecord};
+use crate::metrics::{Outcome, PolicySummary, Recorder, Trace, UnitRecord};
 use crate::plan::{self, Unit};
 use crate::scenario::Scenario;
 use crate::units::Span;
@@ -30,16 +30,84 @@ pub fn play(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<PolicySummary> {
     let (units, courses) = (plan::units(scenario), scenario.courses());
-    let fold = Mutex::new(Fold::default());
+    let mut summaries: Vec<PolicySummary> = Vec::new();
+    let done = |record: &UnitRecord| (scenario.run.duration, record.events);
+    let play = |index: usize| play_unit(&courses[units[index].variant], units[index]);
+    in_order(units.len(), jobs, play, progress, done, |index, record| {
+        let Unit { policy, variant, replicate } = units[index];
+        match summaries.last_mut() {
+            Some(summary) if replicate > 0 => summary.add(&record),
+            _ => {
+                let policy = &scenario.policies[policy].name;
+                let variant = scenario.variants.get(variant).map(|variant| &variant.name);
+                summaries.push(PolicySummary::new(policy, variant.cloned(), record));
+            }
+        }
+    });
+    summaries
+}
+
+/// Plays every unit of several scenarios, all on the same threads, and keeps the metrics alone: by
+/// scenario, those of its policies and variants.
+pub fn outcomes(
+    scenarios: &[Scenario],
+    jobs: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Vec<Vec<Outcome>> {
+    let courses: Vec<Vec<Scenario>> = scenarios.iter().map(Scenario::courses).collect();
+    let units = scenarios.iter().enumerate();
+    let units: Vec<(usize, Unit)> = units
+        .flat_map(|(index, scenario)| {
+            plan::units(scenario).into_iter().map(move |unit| (index, unit))
+        })
+        .collect();
+    let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); scenarios.len()];
+    let play = |index: usize| {
+        let (scenario, unit) = units[index];
+        let record = play_unit(&courses[scenario][unit.variant], unit);
+        (scenarios[scenario].run.duration, record.events, record.values())
+    };
+    let done = |&(simulated, events, _): &(Span, u64, _)| (simulated, events);
+    in_order(units.len(), jobs, play, progress, done, |index, (.., values)| {
+        let (number, Unit { policy, variant, replicate }) = units[index];
+        let scenario = &scenarios[number];
+        match outcomes[number].last_mut() {
+            Some(outcome) if replicate > 0 => outcome.replicates.push(values),
+            _ => outcomes[number].push(Outcome {
+                policy: scenario.policies[policy].name.clone(),
+                variant: scenario.variants.get(variant).map(|variant| variant.name.clone()),
+                replicates: vec![values],
+            }),
+        }
+    });
+    outcomes
+}
+
+/// Does `work` for each of `count` units on `jobs` threads and hands what comes of it to `take` in
+/// order; `done` says how much was simulated.
+fn in_order<T: Send>(
+    count: usize,
+    jobs: usize,
+    work: impl Fn(usize) -> T + Sync,
+    progress: &(dyn Fn(Progress) + Sync),
+    done: impl Fn(&T) -> (Span, u64) + Sync,
+    take: impl FnMut(usize, T) + Send,
+) {
+    let fold =
+        Mutex::new(Fold { take, taken: 0, early: BTreeMap::new(), progress: Progress::default() });
     let next = AtomicUsize::new(0);
     // Each thread takes the next unit of the plan, so that few finished ones wait for an earlier one.
     let work = || {
         while let index = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(&unit) = units.get(index)
+            && index < count
         {
-            let record = play_unit(&courses[unit.variant], unit);
+            let result = work(index);
+            let (simulated, events) = done(&result);
             let mut fold = fold.lock().expect("no unit panics while it folds");
-            fold.take(scenario, &units, index, record);
+            fold.progress.units += 1;
+            fold.progress.simulated += simulated;
+            fold.progress.events += events;
+            fold.put(index, result);
             progress(fold.progress);
         }
     };
@@ -50,7 +118,6 @@ pub fn play(
         // A machine that gives no more threads still has the one that asks.
         Err(_) => work(),
     }
-    fold.into_inner().expect("no unit panics while it folds").summaries
 }
 
 /// Plays one unit, `course` being that of its variant.
@@ -71,33 +138,21 @@ pub fn trace(course: &Scenario, unit: Unit, writer: impl io::Write) -> io::Resul
     trace.finish()
 }
 
-/// Records folded in plan order, whatever the order in which they come.
-#[derive(Default)]
-struct Fold {
-    summaries: Vec<PolicySummary>,
-    /// Units folded so far: the index of the next.
-    folded: usize,
-    early: BTreeMap<usize, UnitRecord>,
+/// Hands results on in plan order, whatever the order in which they come.
+struct Fold<T, F> {
+    take: F,
+    /// Units handed on so far: the index of the next.
+    taken: usize,
+    early: BTreeMap<usize, T>,
     progress: Progress,
 }
 
-impl Fold {
-    fn take(&mut self, scenario: &Scenario, units: &[Unit], index: usize, record: UnitRecord) {
-        self.progress.units += 1;
-        self.progress.simulated += scenario.run.duration;
-        self.progress.events += record.events;
-        self.early.insert(index, record);
-        while let Some(record) = self.early.remove(&self.folded) {
-            let Unit { policy, variant, replicate } = units[self.folded];
-            match self.summaries.last_mut() {
-                Some(summary) if replicate > 0 => summary.add(&record),
-                _ => {
-                    let policy = &scenario.policies[policy].name;
-                    let variant = scenario.variants.get(variant).map(|variant| &variant.name);
-                    self.summaries.push(PolicySummary::new(policy, variant.cloned(), record));
-                }
-            }
-            self.folded += 1;
+impl<T, F: FnMut(usize, T)> Fold<T, F> {
+    fn put(&mut self, index: usize, result: T) {
+        self.early.insert(index, result);
+        while let Some(result) = self.early.remove(&self.taken) {
+            (self.take)(self.taken, result);
+            self.taken += 1;
         }
     }
 }

@@ -27,12 +27,12 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 #[track_caller]
-fn refused(output: &Output, with: &[&str]) {
+pub fn refused(output: &Output, with: &[&str]) {
     let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert_eq!(stdout(output), "");
@@ -268,8 +268,7 @@ fn backoff_says_side_by_side_in_80_columns_where_jitter_vanishes() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for words in [
         "A  botocore-standard@1.34.106\n   min(r·base·2^(k−1+first), cap); raises at attempt 1025 − first\n",
-        "   guard: 500 tokens for each client: a retry costs 5, after a timed-out try 10;\n   \
-         a success brings 1\n   stops after 3 attempts; exact\n",
+        "   guard: 500 tokens for each client, a retry costs 5, after a time-out 10\n   stops after 3 attempts; exact\n",
         "\n2          1.00   1.80     0 %    1.00   1.80     0 %  0.500  0.900     0 %\n",
         "\n3        · 2.00   3.60     0 %  · 2.00   3.60     0 %   1.00   1.80     0 %\n",
         "\n9        · 19.2   20.0    92 %  · 10.0   18.0     0 %   15.0   27.0     0 %\n",
@@ -378,13 +377,16 @@ fn backoff_writes_each_format() {
     let markdown = "markdown";
     let finagle = ["backoff", "finagle-exponential-jittered@4feb34c", "--format"];
     let printed = |format| stdout(&herdsim(place.path(), &[&finagle[..], &[format]].concat()));
-    let guard = "guard: retries for each client for 20 % of the calls of the last 10 s";
-    assert!(printed(markdown).contains(&format!("\n- {guard}")));
+    let words = "\n- guard: retries up to 20 % of the calls of the last 10s and 10 more a second, for each \
+                 client\n";
+    assert!(printed(markdown).contains(words));
     let json: serde_json::Value = serde_json::from_str(&printed("json")).unwrap();
-    assert_eq!(json[0]["guards"][0]["ratio"]["reserve"], 10.0);
-    let envoy = ["backoff", "envoy-retry@1", "--format", "json"];
-    let json: serde_json::Value =
-        serde_json::from_str(&stdout(&herdsim(place.path(), &envoy))).unwrap();
+    let budget = serde_json::json!({ "ratio": 0.2, "reserve": 10.0, "ttl": "10s" });
+    assert_eq!(json[0]["guards"], serde_json::json!([{ "ratio": budget, "scope": "client" }]));
+    let envoy = ["backoff", "envoy-retry@1", "--format"];
+    let printed = |format| stdout(&herdsim(place.path(), &[&envoy[..], &[format]].concat()));
+    assert!(printed(markdown).contains("\n- left out: that it draws whole milliseconds\n"));
+    let json: serde_json::Value = serde_json::from_str(&printed("json")).unwrap();
     assert_eq!(json[0]["lacks"], "that it draws whole milliseconds");
 }
 
@@ -401,8 +403,8 @@ fn backoff_reads_rules_and_policies_from_a_file() {
         "A  mine\n   s = c·U(0.6, 1.4), c = delay, then min(2·s, max): jitter feeds forward\n",
         "   stops after 1 attempt; exact at attempt 1, else sampled from 20 000 clients\n",
         "B  other\n   never stops; exact\n",
-        "C  nested\n   r·min(base·2^(k−1+first), cap)\n   stops after 4 attempts",
-        "   stops after 4 attempts; exact\n",
+        // Who takes the delay alone takes none of the guards.
+        "C  nested\n   r·min(base·2^(k−1+first), cap)\n   stops after 4 attempts; exact\n",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }
@@ -437,9 +439,10 @@ fn list_shows_each_preset_with_its_formula_and_evidence() {
     let text = stdout(&herdsim(place.path(), &["list", "policies"]));
     for words in [
         "botocore-standard (1.31.21 to 1.34.106)\n    min(r·base·2^(k−1+first), cap); raises at attempt 1025 − first\n",
-        "base = \"1s\", cap = \"20s\", first = 0, stop = { attempts = 3 }",
+        "base = \"1s\", cap = \"20s\", first = 0, capacity = 500, stop = { attempts = 3 }",
         "    run: botocore/retries/standard.py",
-        "    guard: 500 tokens for each client: a retry costs 5, after a timed-out try 10;",
+        "\n    guard: 500 tokens for each client, a retry costs 5, after a time-out 10\n",
+        "\n    left out: that it draws whole milliseconds\n",
     ] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }

@@ -3,10 +3,9 @@
 
 use std::fmt::Write as _;
 
-use herdsim::policy::guard::{Ending, Ticket, Verdict};
-use herdsim::policy::{Failure, Hint, Retry, Sequences};
+use herdsim::policy::{Hint, Retry, Sequences};
 use herdsim::scenario::{Evidence, Preset, backoffs, parse_backoffs, presets};
-use herdsim::units::{SimTime, Span};
+use herdsim::units::Span;
 
 /// What the libraries drew: 20,000 sequences each, delays in seconds.
 const GOLDEN: &str = include_str!("data/backoff/golden.csv");
@@ -214,8 +213,8 @@ const WITHOUT: [(u32, &str); 1] = [(72, "asyncpg, pgx and SQLAlchemy have no ret
 const HINTS: [(&str, Hint); 31] = [
     ("botocore-standard@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-throttling@1.44.0", Hint::Within(FIVE)),
-    ("botocore-adaptive@1.44.0", Hint::Within(FIVE)),
     ("botocore-standard-dynamodb@1.44.0", Hint::Within(FIVE)),
+    ("botocore-adaptive@1.44.0", Hint::Within(FIVE)),
     ("deadline-no-overflow@8e776e1+botocore-1.31.21", Hint::Spread(0.2)),
     ("deadline-no-overflow@8e776e1+botocore-1.34.107", Hint::Spread(0.2)),
     ("deadline-no-overflow@8e776e1+botocore-1.44.0", Hint::Spread(0.2)),
@@ -430,49 +429,5 @@ fn every_row_of_the_reference_has_its_presets_or_a_reason() {
             _ => panic!("row {row} must have presets or a reason: {presets:?}, {reason:?}"),
         };
         println!("row {row:2}  {shown}");
-    }
-}
-
-/// Which guards a preset brings, and how many retries in a row they allow that fail so.
-#[test]
-fn from_full_a_library_allows_so_many_failing_retries() {
-    let allowed = |preset: &str, failure: Failure| {
-        let guards = Preset::named(preset).expect("a preset").guards();
-        let mut meters: Vec<_> = guards.iter().map(|guard| guard.limit.meter()).collect();
-        assert!(!meters.is_empty(), "{preset} has no guard");
-        let mut retries = 0;
-        // Each call fails at once and wants a retry, which fails too.
-        'calls: for call in 0..1_000 {
-            let now = SimTime::ZERO + Span::from_millis(call);
-            let mut tickets = vec![Ticket::default(); meters.len()];
-            for first in [true, false] {
-                for (meter, ticket) in meters.iter_mut().zip(&mut tickets) {
-                    assert_eq!(meter.ask(now), Verdict::Go);
-                    ticket.open = true;
-                    meter.depart(now, ticket, first);
-                    meter.end(now, ticket, Ending::Failed(failure));
-                    ticket.open = false;
-                    ticket.retry = first && meter.retry(now, ticket, failure, Span::ZERO).is_some();
-                    if first && !ticket.retry {
-                        break 'calls;
-                    }
-                }
-                retries += u32::from(!first);
-            }
-        }
-        retries
-    };
-    for (preset, failure, retries) in [
-        ("botocore-standard@1.31.21", Failure::Refused, 100),
-        ("botocore-standard@1.34.107", Failure::TimedOut, 50),
-        ("botocore-standard@1.44.0", Failure::Refused, 35),
-        ("botocore-standard@1.44.0", Failure::Throttled, 100),
-        ("smithy-util-retry-standard@4.2.0", Failure::Refused, 100),
-        ("smithy-core-standard@3.41.1", Failure::Refused, 35),
-        ("aws-sdk-go-v2-standard@legacy", Failure::TimedOut, 50),
-        ("aws-sdk-java-v2-standard@25787b3", Failure::TimedOut, 100),
-        ("smithy-rs-standard@56ee88c", Failure::Refused, 35),
-    ] {
-        assert_eq!(allowed(preset, failure), retries, "{preset} {failure:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::results::ResultsError;
+use crate::results::{Mismatch, ReadError, ResultsError};
 use crate::scenario::ScenarioError;
 
 /// Why a command failed.
@@ -15,6 +15,12 @@ pub enum Failure {
     /// The results folder cannot be written.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// A results folder cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Two results folders cannot be compared.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
     /// What was asked for does not go together, or does not fit.
     #[error("{what}")]
     Usage {
@@ -58,6 +64,8 @@ impl Failure {
     pub(super) fn help(&self) -> Option<&str> {
         match self {
             Failure::Results(error) => error.help(),
+            Failure::Read(error) => Some(error.help()),
+            Failure::Mismatch(error) => Some(error.help()),
             Failure::Usage { help, .. } => Some(help),
             _ => None,
         }

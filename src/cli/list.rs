@@ -4,8 +4,7 @@ use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthStr;
 
 use super::{Console, Failure};
-use crate::report::Glyphs;
-use crate::report::guards::sentence;
+use crate::report::{Glyphs, guards};
 use crate::scenario;
 
 /// List what is inside the program
@@ -53,7 +52,7 @@ fn poolers() -> String {
     written.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Each preset with the delay before its k-th retry.
+/// Each preset with the delay before its k-th retry, and what holds it back.
 fn policies(glyphs: Glyphs) -> String {
     let written = scenario::presets().iter().map(|preset| {
         let mut lines = vec![
@@ -62,7 +61,7 @@ fn policies(glyphs: Glyphs) -> String {
             format!("    {}", preset.defaults()),
             format!("    {}: {}", preset.evidence, preset.source),
         ];
-        lines.extend(preset.guards().iter().map(|guard| format!("    guard: {}", sentence(guard))));
+        lines.extend(guards::lines(&preset.guards()).map(|line| format!("    {line}")));
         lines.extend(preset.lacks.iter().map(|lacks| format!("    left out: {lacks}")));
         lines.join("\n") + "\n"
     });

@@ -5,12 +5,16 @@
 
 mod backoff;
 mod check;
+mod compare;
 mod console;
 mod failure;
 mod list;
+mod map;
 mod memory;
+mod played;
 mod run;
 mod trace;
+mod tune;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -25,6 +29,11 @@ Examples:
   herdsim check my.toml                             what about it may surprise
   herdsim run deriver-restart                       play one, write results/deriver-restart
   herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
+  herdsim compare results/before results/after      what a change has changed
+  herdsim map my.toml fleet.clients=1000..8000:8 pooler.pool_size=20,50,100
+                                                    where it drains and where not
+  herdsim tune my.toml --policy mine --maximize fleet.clients --such-that 'time_to_drain_s < 60'
+                                                    how far that is from the cliff
   herdsim backoff botocore-standard@1.34.107        what a library's retries do
 
 {usage-heading} {usage}
@@ -73,7 +82,10 @@ enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Map(map::Map),
+    Tune(tune::Tune),
     Check(check::Check),
+    Compare(compare::Compare),
     Backoff(backoff::Backoff),
     List(list::List),
 }
@@ -99,7 +111,10 @@ impl Cli {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self.command {
             Command::Run(run) => run.run(console),
+            Command::Map(map) => map.run(console),
+            Command::Tune(tune) => tune.run(console),
             Command::Check(check) => check.run(console),
+            Command::Compare(compare) => compare.run(console),
             Command::Backoff(backoff) => backoff.run(console),
             Command::List(list) => list.run(console),
         }

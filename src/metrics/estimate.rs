@@ -12,7 +12,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::{Kind, Metric, Value};
 
 /// The confidence of every interval.
-const CONFIDENCE: f64 = 0.95;
+pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// The 97.5 % quantile of the standard normal law.
 const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
@@ -54,9 +54,10 @@ impl Estimate {
     }
 }
 
-type Interval = (Option<f64>, Option<f64>, Option<f64>);
+/// An estimate and its bounds.
+pub(super) type Interval = (Option<f64>, Option<f64>, Option<f64>);
 
-fn mean(numbers: &[f64]) -> Interval {
+pub(super) fn mean(numbers: &[f64]) -> Interval {
     let n = numbers.len() as f64;
     if numbers.is_empty() {
         return (None, None, None);
@@ -77,10 +78,16 @@ fn share(numbers: &[f64]) -> Interval {
         return (None, None, None);
     }
     let p = numbers.iter().sum::<f64>() / n;
+    let (low, high) = wilson(p, n);
+    (Some(p), Some(low), Some(high))
+}
+
+/// Wilson's interval of a share `p` of `n`.
+pub(super) fn wilson(p: f64, n: f64) -> (f64, f64) {
     let z2 = NORMAL_QUANTILE.powi(2);
     let centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = NORMAL_QUANTILE * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
-    (Some(p), Some((centre - half).max(0.0)), Some((centre + half).min(1.0)))
+    ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
 fn median(mut numbers: Vec<f64>, censored: usize) -> Interval {

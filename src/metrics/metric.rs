@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::scenario::{ScenarioError, alternatives};
+
 /// How a metric is estimated from its replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -170,6 +172,21 @@ metrics! {
     Dispersion = "poll_dispersion", "ratio", Mean;
     /// Phase coherence of poll starts at the end: 1 is in step, about 1/√N spread out.
     PhaseCoherence = "phase_coherence", "ratio", Mean;
+}
+
+impl Metric {
+    /// The metric of a name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none; the nearest is named.
+    pub fn named(name: &str) -> Result<Metric, ScenarioError> {
+        let all = Metric::ALL.iter().copied();
+        all.clone().find(|metric| metric.name() == name).ok_or_else(|| {
+            let help = alternatives(name, "metrics", all.map(Metric::name));
+            ScenarioError::plain(format!("there is no metric `{name}`"), help)
+        })
+    }
 }
 
 impl fmt::Display for Metric {

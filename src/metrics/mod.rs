@@ -8,7 +8,9 @@
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
 mod backlog;
+mod condition;
 mod counts;
+mod difference;
 mod drain;
 mod estimate;
 mod latency;
@@ -24,7 +26,9 @@ mod trace;
 mod watch;
 
 pub use backlog::WorkRecord;
+pub use condition::{Condition, Judgement};
 pub use counts::Counts;
+pub use difference::{Design, Difference, Method, Verdict};
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};
 pub use latency::{Latencies, LatencyKind, QUANTILES};
@@ -33,6 +37,6 @@ pub use occupancy::{Levels, Occupancy};
 pub use record::UnitRecord;
 pub use recorder::Recorder;
 pub use recurrence::Recurrence;
-pub use summary::{DrainRow, PolicySummary};
+pub use summary::{DrainRow, Outcome, PolicySummary};
 pub use timeline::{Bucket, Timeline};
 pub use trace::Trace;

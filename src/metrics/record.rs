@@ -46,6 +46,11 @@ impl UnitRecord {
         Some(connects / self.timeline.width.as_secs_f64())
     }
 
+    /// The values of all metrics, in the order of [`Metric::ALL`].
+    pub fn values(&self) -> Vec<Value> {
+        Metric::ALL.iter().map(|&metric| self.value(metric)).collect()
+    }
+
     /// This unit's value of `metric`.
     pub fn value(&self, metric: Metric) -> Value {
         let counts = &self.counts;

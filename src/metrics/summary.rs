@@ -57,7 +57,7 @@ impl PolicySummary {
     /// Folds in the next replicate.
     pub fn add(&mut self, record: &UnitRecord) {
         let replicate = self.replicates.len() as u32;
-        self.replicates.push(Metric::ALL.iter().map(|&metric| record.value(metric)).collect());
+        self.replicates.push(record.values());
         self.drains.extend(record.drains.iter().enumerate().map(|(trigger, &drain)| DrainRow {
             replicate,
             trigger,
@@ -71,8 +71,30 @@ impl PolicySummary {
 
     /// The estimate of `metric` over all replicates.
     pub fn estimate(&self, metric: Metric) -> Estimate {
-        let column = metric as usize;
-        let values: Vec<Value> = self.replicates.iter().map(|row| row[column]).collect();
-        Estimate::of(metric, &values)
+        estimate(&self.replicates, metric)
     }
+}
+
+/// What is left of a policy, in one variant where there are several, when its metrics alone are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The policy's name.
+    pub policy: String,
+    /// The variant's name, where the scenario has variants.
+    pub variant: Option<String>,
+    /// One row per replicate, one value per metric in the order of [`Metric::ALL`].
+    pub replicates: Vec<Vec<Value>>,
+}
+
+impl Outcome {
+    /// The estimate of `metric` over all replicates.
+    pub fn estimate(&self, metric: Metric) -> Estimate {
+        estimate(&self.replicates, metric)
+    }
+}
+
+fn estimate(replicates: &[Vec<Value>], metric: Metric) -> Estimate {
+    let column = metric as usize;
+    let values: Vec<Value> = replicates.iter().map(|row| row[column]).collect();
+    Estimate::of(metric, &values)
 }

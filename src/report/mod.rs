@@ -1,5 +1,5 @@
-//! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs; and
-//! [`mod@check`] of a scenario that has none yet.
+//! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs;
+//! [`compare`] sets two finished runs side by side; and [`mod@check`] is of a scenario that has none yet.
 //!
 //! Pure functions of [`Results`](crate::results::Results) or a scenario: nothing is run, read or
 //! written here, so a report can be made again at any time. What a time that had not come by the end
@@ -8,9 +8,12 @@
 pub mod backoff;
 pub mod check;
 mod columns;
-pub mod guards;
+pub mod compare;
+pub mod edge;
+pub(crate) mod guards;
 mod happenings;
 pub mod json;
+pub mod map;
 pub mod markdown;
 mod numbers;
 mod prose;

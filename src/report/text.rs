@@ -89,7 +89,7 @@ impl Glyphs {
         let ascii = |sign| match sign {
             '×' => 'x',
             '·' => '|',
-            '–' | '─' => '-',
+            '–' | '─' | '−' => '-',
             '…' => '~',
             '▲' => '^',
             sign => super::spark::ascii(sign),

@@ -16,7 +16,7 @@ pub(super) const NAME: &str = "manifest.json";
 /// Whose folder it is: nothing else is ever replaced.
 pub(super) const TOOL: &str = "herdsim";
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What was run.
 #[derive(Clone, Debug, Serialize)]

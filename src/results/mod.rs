@@ -1,17 +1,26 @@
 //! A run's results, and the folder that keeps them.
 //!
 //! [`Results`] is what a run produced; [`tables`] and the [`Manifest`] turn it into the bytes of files,
-//! and [`folder`] puts those on disk, all or nothing. The bytes depend on the scenario, the seed, the
+//! and [`folder`] puts those on disk, all or nothing; [`mod@read`] gets them back, and a [`Comparison`]
+//! sets two of them side by side. The bytes depend on the scenario, the seed, the
 //! version and the target alone: no wall-clock time, no path of this machine, one format of numbers.
 
+pub mod comparison;
+mod edge;
 pub mod folder;
+mod grid;
 mod manifest;
+pub mod read;
 pub mod tables;
 
 use std::path::Path;
 
+pub use comparison::{Comparison, Mismatch};
+pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
+pub use grid::Grid;
 pub use manifest::{Manifest, digest};
+pub use read::{Finished, ReadError};
 
 use crate::metrics::PolicySummary;
 use crate::scenario::Loaded;

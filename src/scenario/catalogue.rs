@@ -13,7 +13,7 @@ use super::lower;
 use super::reader::{Choice, Fields, count, each, list, text};
 use super::tree::{self, Entry, Node, Value};
 use super::{Place, Source};
-use crate::policy::{Guard, Retry};
+use crate::policy::{Acquire, Guard, Retry};
 
 /// A policy of a library.
 #[derive(Clone, Debug)]
@@ -67,8 +67,15 @@ pub struct Backoff {
     pub preset: Option<&'static Preset>,
     /// The rule.
     pub retry: Retry,
-    /// What holds its tries back, where it is one rule and not several.
+    /// What holds it back.
     pub guards: Vec<Guard>,
+}
+
+/// A rule as it is written: its `acquire`, and the `guards` beside that.
+struct Written {
+    name: String,
+    acquire: Node,
+    guards: Option<Node>,
 }
 
 const FAMILIES: [&str; 6] = [
@@ -98,7 +105,9 @@ pub fn backoffs(wanted: &str) -> Result<Vec<Backoff>, ScenarioError> {
     if wanted.contains('@') && !std::path::Path::new(wanted).exists() {
         let text = format!("preset = {}", toml::Value::from(wanted));
         let source = Source { origin: "preset".into(), text, overrides: Vec::new() };
-        let mut found = read_backoffs(source, |root| vec![(wanted.to_owned(), root)])?;
+        let mut found = read_backoffs(source, |root, _| {
+            vec![Written { name: wanted.to_owned(), acquire: root, guards: None }]
+        })?;
         return Ok(found.pop().into_iter().collect());
     }
     let text = std::fs::read_to_string(wanted).map_err(|error| match error.kind() {
@@ -121,42 +130,44 @@ pub fn backoffs(wanted: &str) -> Result<Vec<Backoff>, ScenarioError> {
 /// All that is wrong with it.
 pub fn parse_backoffs(origin: &str, text: &str) -> Result<Vec<Backoff>, ScenarioError> {
     let source = Source { origin: origin.to_owned(), text: text.to_owned(), overrides: Vec::new() };
-    read_backoffs(source, |root| {
+    read_backoffs(source, |root, problems| {
         let Value::Table(entries) = root.value else { return Vec::new() };
         let policies = entries.iter().find(|entry| entry.key == "policy");
         match policies.map(|entry| &entry.node.value) {
             Some(Value::Table(policies)) => {
-                let acquires = policies.iter().filter_map(|policy| match &policy.node.value {
+                let written = policies.iter().filter_map(|policy| match &policy.node.value {
                     Value::Table(keys) => {
-                        let acquire = keys.iter().find(|key| key.key == "acquire")?;
-                        Some((policy.key.clone(), acquire.node.clone()))
+                        let acquire = keys.iter().find(|key| key.key == "acquire")?.node.clone();
+                        let guards = lower::inherited(policy, policies, "guards", problems);
+                        let name = policy.key.clone();
+                        Some(Written { name, acquire, guards: guards.cloned() })
                     }
                     _ => None,
                 });
-                acquires.collect()
+                written.collect()
             }
-            _ => entries.into_iter().map(|entry| (entry.key, entry.node)).collect(),
+            _ => {
+                let written =
+                    |entry: Entry| Written { name: entry.key, acquire: entry.node, guards: None };
+                entries.into_iter().map(written).collect()
+            }
         }
     })
 }
 
 fn read_backoffs(
     source: Source,
-    named: impl FnOnce(Node) -> Vec<(String, Node)>,
+    rules: impl FnOnce(Node, &mut Problems) -> Vec<Written>,
 ) -> Result<Vec<Backoff>, ScenarioError> {
     let mut problems = Problems::default();
-    let nodes = tree::parse(&source.text, &mut problems).map(named).unwrap_or_default();
+    let root = tree::parse(&source.text, &mut problems);
+    let written = root.map(|root| rules(root, &mut problems)).unwrap_or_default();
     let mut found = Vec::new();
-    for (name, node) in nodes {
-        let acquire = lower::acquire(&node, &mut problems);
-        if let Some(acquire) = acquire
-            && let Some(retry) = acquire.retries().next()
-        {
-            let guards = match acquire.layers() {
-                [layer] => layer.guards.clone(),
-                _ => Vec::new(),
-            };
-            found.push(Backoff { name, preset: preset_of(&node), retry: retry.clone(), guards });
+    for Written { name, acquire: node, guards } in written {
+        let acquire = lower::acquire_under(Some(&node), guards.as_ref(), &mut problems);
+        if let Some((retry, guards)) = acquire.as_ref().and_then(innermost) {
+            let (preset, retry, guards) = (preset_of(&node), retry.clone(), guards.to_vec());
+            found.push(Backoff { name, preset, retry, guards });
         }
     }
     if found.is_empty() && problems.is_empty() {
@@ -166,6 +177,17 @@ fn read_backoffs(
         ));
     }
     if problems.is_empty() { Ok(found) } else { Err(ScenarioError::new(source, problems)) }
+}
+
+/// The innermost rule of an acquisition, and its guards.
+fn innermost(acquire: &Acquire) -> Option<(&Retry, &[Guard])> {
+    match acquire {
+        Acquire::Once => None,
+        Acquire::Retry(retry) => Some((retry, &[])),
+        Acquire::Layers(layers) => {
+            layers.iter().find_map(|layer| Some((layer.retry.as_ref()?, &layer.guards[..])))
+        }
+    }
 }
 
 /// The preset that an `acquire` names, or that the delay of its `retry` does.
@@ -217,10 +239,12 @@ impl Preset {
         format!("{}@{}", self.name, self.versions.first)
     }
 
-    /// What holds its tries back by default.
+    /// What holds its retries back, with the defaults of its parameters.
     pub fn guards(&self) -> Vec<Guard> {
-        let found = backoffs(&self.reference()).unwrap_or_default();
-        found.into_iter().flat_map(|backoff| backoff.guards).collect()
+        let Some(node) = &self.guards else { return Vec::new() };
+        let mut problems = Problems::default();
+        let guards = lower::guards(&substitute(node, &self.parameters, &DEFAULT), &mut problems);
+        guards.unwrap_or_else(|| panic!("the guards of {} are valid: {problems:?}", self.name))
     }
 
     /// Its parameters with their defaults as they would be written, where it stops and what it makes of a
@@ -413,13 +437,19 @@ mod tests {
         for preset in presets() {
             let word = |c: char| c.is_alphabetic() || c == '_';
             let words = preset.formula.split(|c| !word(c));
-            let used = [&preset.delay, &preset.stop, &preset.hint]
-                .map(|node| node.value.written())
-                .concat();
+            let within = |nodes: &[&Node], key: &str| {
+                let put = format!("\"${key}\"");
+                nodes.iter().any(|node| node.value.written().contains(&put))
+            };
             for Entry { key, .. } in &preset.parameters {
+                // Those of a guard are shown with it.
+                if preset.guards.as_ref().is_some_and(|guards| within(&[guards], key)) {
+                    continue;
+                }
                 let shown = words.clone().any(|word| word == key);
                 assert!(shown, "{}: `{key}` is not in {}", preset.reference(), preset.formula);
-                assert!(used.contains(&format!("\"${key}\"")), "{}: {key}", preset.reference());
+                let used = within(&[&preset.delay, &preset.stop, &preset.hint], key);
+                assert!(used, "{}: {key}", preset.reference());
             }
         }
     }

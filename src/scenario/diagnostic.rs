@@ -69,7 +69,7 @@ impl ScenarioError {
         ScenarioError { source: Some(source), problems }
     }
 
-    pub(super) fn plain(message: String, help: String) -> ScenarioError {
+    pub(crate) fn plain(message: String, help: String) -> ScenarioError {
         ScenarioError { source: None, problems: vec![Problem { message, place: None, help }] }
     }
 
@@ -143,7 +143,7 @@ fn visible(text: &str, span: &Range<usize>) -> Range<usize> {
 
 /// The names that could stand in place of a mistyped one, the nearest first of all: "did you mean `x`?
 /// policies to mix are: …", where `what` are policies to mix.
-pub(super) fn alternatives<'a>(
+pub(crate) fn alternatives<'a>(
     wrong: &str,
     what: &str,
     names: impl Iterator<Item = &'a str> + Clone,

@@ -11,6 +11,7 @@
 //! The tree is read by hand rather than through serde: a wrong value then stops nothing, so a file's
 //! unknown keys, wrong types and broken rules are all shown in one go, each at its place.
 
+mod axis;
 mod builtin;
 mod catalogue;
 mod diagnostic;
@@ -25,6 +26,7 @@ mod tree;
 
 use std::path::Path;
 
+pub use axis::Axis;
 pub use builtin::{Builtin, builtins};
 pub use catalogue::{Backoff, Evidence, Preset, Versions, backoffs, parse_backoffs, presets};
 pub use diagnostic::{Place, Problem, ScenarioError};
@@ -36,7 +38,9 @@ pub use model::{
 };
 pub use poolers::{POOLERS, PoolerPreset};
 
-use diagnostic::{Problems, alternatives};
+pub(crate) use diagnostic::alternatives;
+
+use diagnostic::Problems;
 
 /// A scenario together with where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +112,18 @@ pub fn parse(
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(Loaded { scenario, source }),
         _ => Err(ScenarioError::new(source, problems)),
+    }
+}
+
+impl Loaded {
+    /// What stands at a key, as it is written; `None` if nothing does, or a table or a list.
+    pub fn written(&self, key: &str) -> Option<String> {
+        let mut problems = Problems::default();
+        let mut root = tree::parse(&self.source.text, &mut problems)?;
+        for (index, text) in self.source.overrides.iter().enumerate() {
+            overrides::apply(&mut root, index, text, &mut problems);
+        }
+        overrides::written(&mut root, key)
     }
 }
 

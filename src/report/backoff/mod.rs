@@ -24,7 +24,7 @@ pub struct Shown {
     pub preset: Option<&'static Preset>,
     /// The rule.
     pub retry: Retry,
-    /// What holds its tries back.
+    /// What holds it back, which its curve does not show.
     pub guards: Vec<Guard>,
     /// What it does.
     pub curve: Curve,

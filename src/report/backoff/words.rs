@@ -1,21 +1,21 @@
 //! What is said about a retry rule, beside its table.
 
 use super::{BEYOND, Shown};
-use crate::policy::{End, SAMPLES, Stop, Surprise};
+use crate::policy::{ByFailure, End, Failure, SAMPLES, Stop, Surprise};
 use crate::report::guards;
 use crate::report::numbers::{count, percent};
 use crate::report::text::Glyphs;
 
 impl Shown {
-    /// Its formula, what it leaves out, what guards it, where it stops and how its figures were got, in lines.
+    /// Its formula, what it leaves out, what holds it back, where it stops and how its figures were got, in
+    /// lines.
     pub(super) fn facts(&self, glyphs: Glyphs) -> Vec<String> {
         let mut facts = Vec::new();
         if let Some(preset) = self.preset {
             facts.push(glyphs.formula(&preset.formula));
             facts.extend(preset.lacks.iter().map(|lacks| format!("left out: {lacks}")));
         }
-        let guards = self.guards.iter().map(|guard| format!("guard: {}", guards::sentence(guard)));
-        facts.extend(guards);
+        facts.extend(guards::lines(&self.guards));
         let how = self.how().map_or(String::new(), |how| format!("; {how}"));
         facts.push(format!("{}{how}", self.stops()));
         facts
@@ -23,7 +23,7 @@ impl Shown {
 
     /// Where it stops.
     pub(super) fn stops(&self) -> String {
-        let Stop { attempts, elapsed, elapsed_with_delay, on: _ } = self.retry.stop;
+        let Stop { attempts, elapsed, elapsed_with_delay, on } = self.retry.stop;
         let limits = [
             attempts.map(|attempts| match attempts {
                 1 => "after 1 attempt".to_owned(),
@@ -33,12 +33,13 @@ impl Shown {
             elapsed_with_delay.map(|elapsed| format!("before a delay beyond {elapsed}")),
         ];
         let limits = limits.into_iter().flatten().collect::<Vec<_>>().join(", or ");
+        let earlier = on.map_or(String::new(), earlier);
         match self.curve.stops_at {
-            _ if limits.is_empty() => "never stops".to_owned(),
+            _ if limits.is_empty() => format!("never stops{earlier}"),
             Some(last) if attempts != Some(last) => {
-                format!("stops {limits}: at attempt {last} at the latest")
+                format!("stops {limits}{earlier}: at attempt {last} at the latest")
             }
-            _ => format!("stops {limits}"),
+            _ => format!("stops {limits}{earlier}"),
         }
     }
 
@@ -55,6 +56,22 @@ impl Shown {
             _ => Some(format!("exact at {}, else {}", attempts(&runs(&exact)), samples())),
         }
     }
+}
+
+/// After which failures a rule stops earlier: `, after a time-out at once`.
+fn earlier(on: ByFailure<Option<u32>>) -> String {
+    let mut limits: Vec<u32> = Failure::ALL.into_iter().filter_map(|class| on.of(class)).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    let classes = |limit| {
+        let of_limit = Failure::ALL.into_iter().filter(|class| on.of(*class) == Some(limit));
+        of_limit.map(guards::noun).collect::<Vec<_>>().join(" or ")
+    };
+    let words = limits.into_iter().map(|limit| match limit {
+        1 => format!(", after {} at once", classes(limit)),
+        _ => format!(", after {} at attempt {limit}", classes(limit)),
+    });
+    words.collect()
 }
 
 /// What to know about the stops in a table; nothing where none is reached.
@@ -157,6 +174,16 @@ fn attempts(runs: &[(u32, u32)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stop_names_the_failures_that_are_not_retried() {
+        let on = ByFailure::all(None).with(Failure::TimedOut, Some(1));
+        assert_eq!(earlier(on), ", after a time-out at once");
+        let on = on.with(Failure::Dropped, Some(1)).with(Failure::Throttled, Some(3));
+        let words = ", after a time-out or a cut connection at once, after throttling at attempt 3";
+        assert_eq!(earlier(on), words);
+        assert_eq!(earlier(ByFailure::all(None)), "");
+    }
 
     #[test]
     fn attempts_are_named_in_runs() {

@@ -12,7 +12,15 @@ use crate::units::Span;
 /// The `acquire` of a policy, `once` if it has none, under its `guards`, which take the place of those of
 /// a preset.
 pub(super) fn acquisition(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Acquire> {
-    let (node, own) = (fields.get("acquire"), fields.get("guards"));
+    acquire_under(fields.get("acquire"), fields.get("guards"), problems)
+}
+
+/// The same of its two keys.
+pub(in super::super) fn acquire_under(
+    node: Option<&Node>,
+    own: Option<&Node>,
+    problems: &mut Problems,
+) -> Option<Acquire> {
     if node.and_then(layered).is_some()
         && let Some(own) = own
     {
@@ -29,7 +37,7 @@ pub(super) fn acquisition(fields: &mut Fields<'_>, problems: &mut Problems) -> O
 }
 
 /// An acquisition by itself, under the guards of its preset if it is one.
-pub(in super::super) fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
+fn acquire(node: &Node, problems: &mut Problems) -> Option<Acquire> {
     if let Some(layers) = layered(node) {
         return layers_of(layers, problems).map(Acquire::Layers);
     }

@@ -11,7 +11,7 @@ use crate::policy::{ByFailure, Failure, Guard, Scope};
 use crate::units::Span;
 
 /// A list of guards.
-pub(super) fn guards(node: &Node, problems: &mut Problems) -> Option<Vec<Guard>> {
+pub(in super::super) fn guards(node: &Node, problems: &mut Problems) -> Option<Vec<Guard>> {
     if matches!(&node.value, Value::List(guards) if guards.is_empty()) {
         return Some(Vec::new());
     }

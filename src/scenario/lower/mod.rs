@@ -12,7 +12,9 @@ mod pooler;
 mod variant;
 mod work;
 
-pub(super) use acquire::acquire;
+pub(super) use acquire::acquire_under;
+pub(super) use guard::guards;
+pub(super) use policy::inherited;
 
 use super::diagnostic::Problems;
 use super::model::{Contention, Database, DrainRule, Fleet, Initial, Run, Scenario};

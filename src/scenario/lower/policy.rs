@@ -217,6 +217,20 @@ fn policy(
     })
 }
 
+/// What a policy says under `key`, or the nearest that it extends and that does.
+pub(in super::super) fn inherited<'a>(
+    entry: &'a Entry,
+    all: &'a [Entry],
+    key: &str,
+    problems: &mut Problems,
+) -> Option<&'a Node> {
+    let own = std::iter::once(entry);
+    own.chain(ancestors(entry, all, problems)?).find_map(|entry| match &entry.node.value {
+        Value::Table(keys) => keys.iter().find(|own| own.key == key).map(|own| &own.node),
+        _ => None,
+    })
+}
+
 /// What a policy extends, and what that extends, nearest first.
 fn ancestors<'a>(
     entry: &'a Entry,

@@ -1,0 +1,124 @@
+//! A key of a scenario and the values that it takes one after the other.
+
+use super::ScenarioError;
+
+/// A key and its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The dotted path, as in an override.
+    pub key: String,
+    /// The values as they would be written.
+    pub values: Vec<String>,
+}
+
+/// More values of a key than this are a mistake rather than a wish.
+const MOST_VALUES: usize = 1_000;
+
+impl Axis {
+    /// Reads `key=a,b,c`, or `key=from..to:n` for n values evenly apart, both ends included; ends that
+    /// are whole numbers give whole numbers, and ends may have the same unit, as in `1s..5s:5`.
+    ///
+    /// # Errors
+    ///
+    /// If it is written otherwise.
+    pub fn parse(text: &str) -> Result<Axis, ScenarioError> {
+        let wrong = |message: String| {
+            let help = "write key=a,b,c or key=from..to:n, as in fleet.clients=1000..8000:8";
+            ScenarioError::plain(message, help.to_owned())
+        };
+        let Some((key, values)) = text.split_once('=') else {
+            return Err(wrong(format!("`{text}` gives a key no values")));
+        };
+        let read = match values.split_once("..") {
+            Some((from, rest)) => range(from.trim(), rest),
+            None => {
+                let values = values.split(',').map(|value| value.trim().to_owned());
+                Some(values.filter(|value| !value.is_empty()).collect())
+            }
+        };
+        match read {
+            Some(values) if (1..=MOST_VALUES).contains(&values.len()) && !key.trim().is_empty() => {
+                Ok(Axis { key: key.trim().to_owned(), values })
+            }
+            Some(values) if values.len() > MOST_VALUES => {
+                Err(wrong(format!("`{text}` has more than {MOST_VALUES} values")))
+            }
+            _ => Err(wrong(format!("`{text}` is no key with values"))),
+        }
+    }
+
+    /// A number and the unit behind it, as in `30s`.
+    pub fn number(text: &str) -> Option<(f64, &str)> {
+        number(text)
+    }
+
+    /// A number in at most six decimals.
+    pub fn written(value: f64) -> String {
+        written(value)
+    }
+
+    /// Its value number `index` as an override.
+    pub fn set(&self, index: usize) -> String {
+        format!("{}={}", self.key, self.values[index])
+    }
+}
+
+/// `to:n` after a `from`.
+fn range(from: &str, rest: &str) -> Option<Vec<String>> {
+    let (to, count) = rest.split_once(':')?;
+    let count: usize = count.trim().parse().ok().filter(|&count| count >= 2)?;
+    if count > MOST_VALUES {
+        return Some(vec![String::new(); count]);
+    }
+    let ((low, unit), (high, other)) = (number(from)?, number(to.trim())?);
+    let whole = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '_' || c == '-');
+    let whole = unit.is_empty() && whole(from) && whole(to.trim());
+    let value = |index: usize| {
+        let value = low + (high - low) * index as f64 / (count - 1) as f64;
+        match whole {
+            true => format!("{:.0}", value.round()),
+            false => format!("{}{unit}", written(value)),
+        }
+    };
+    (unit == other).then(|| (0..count).map(value).collect())
+}
+
+/// A number and the unit behind it.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let unit = text.find(|c: char| c.is_ascii_alphabetic() || c == '/').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let number: f64 = number.trim().replace('_', "").parse().ok()?;
+    number.is_finite().then_some((number, unit))
+}
+
+/// A number in at most six decimals.
+fn written(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_listed_or_evenly_apart() {
+        let values = |text: &str| Axis::parse(text).unwrap().values;
+        assert_eq!(values("k=1s, 2s,5s"), ["1s", "2s", "5s"]);
+        assert_eq!(values("k=100..400:4"), ["100", "200", "300", "400"]);
+        assert_eq!(values("k=10..15:3"), ["10", "13", "15"], "whole ends, whole values");
+        assert_eq!(values("k=0..1.0:3"), ["0", "0.5", "1"]);
+        assert_eq!(values("k=1s..2s:3"), ["1s", "1.5s", "2s"]);
+        assert_eq!(values("k=500ms"), ["500ms"]);
+        assert_eq!(Axis::parse(" a.b =1,2").unwrap().set(1), "a.b=2");
+    }
+
+    #[test]
+    fn what_is_no_axis_is_refused() {
+        for wrong in
+            ["k", "k=", "=1", "k=1..2", "k=1..2:1", "k=1s..2m:3", "k=a..b:3", "k=1..2:9999"]
+        {
+            assert!(Axis::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}
