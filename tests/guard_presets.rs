@@ -6,7 +6,8 @@ use herdsim::policy::{Failure, Guard, Scope};
 use herdsim::scenario::{Backoff, Preset, backoffs, parse_backoffs, presets};
 use herdsim::units::{SimTime, Span};
 
-use crate::watch::{events, written};
+use crate::guards::outage_with;
+use crate::watch::events;
 
 const START: SimTime = SimTime::ZERO;
 const DELAY: Span = Span::from_millis(50);
@@ -149,24 +150,16 @@ fn a_fleet_in_an_outage_spends_each_clients_quota_and_no_more() {
         ("acquire = { preset = 'botocore-standard@1.34.107', capacity = 50 }", 10),
         ("acquire = { preset = 'botocore-standard@1.34.107' }\nguards = []", 400),
     ] {
-        let scenario = written(&format!(
-            "title = 'outage'
-             [run]
-             duration = '1h'
-             [fleet]
-             clients = 5
-             round_trip = '20ms'
-             [pooler]
-             pool_size = 20
-             [database]
-             claim = '10ms'
-             [[disturbance]]
-             at = '0s'
-             outage = {{ over = '1h', failure = {{ refusing = '1ms' }} }}
-             [policy.tested]
-             poll = ['15s']
-             {acquire}"
-        ));
+        let scenario = outage_with(
+            acquire,
+            &[
+                "run.duration=1h",
+                "fleet.clients=5",
+                "disturbance.0.at=0s",
+                "disturbance.0.outage.over=1h",
+                "policy.tested.poll.0=15s",
+            ],
+        );
         let mut found = [0; 5];
         for (_, event) in events(&scenario, 0) {
             if let Event::Departed { client, begins: Begins::Nothing, .. } = event {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::watch::{estimate, events, only, play, shipped, written};
+use crate::watch::{estimate, events, only, play, shipped, written, written_with};
 use herdsim::engine::observer::{Begins, Event, Outcome};
 use herdsim::metrics::Metric;
 use herdsim::scenario::Scenario;
@@ -10,7 +10,12 @@ use herdsim::units::{SimTime, Span};
 
 /// A pooler that refuses everybody from 10 s on, for good.
 fn outage(acquire: &str) -> Scenario {
-    written(&format!(
+    outage_with(acquire, &[])
+}
+
+/// The same with overrides.
+pub fn outage_with(acquire: &str, overrides: &[&str]) -> Scenario {
+    let text = format!(
         "title = 'outage'
          [run]
          duration = '300s'
@@ -27,7 +32,8 @@ fn outage(acquire: &str) -> Scenario {
          [policy.tested]
          poll = ['5s']
          {acquire}"
-    ))
+    );
+    written_with(&text, overrides)
 }
 
 /// Attempts of each acquisition that ended in the outage, and how many there are of each number.

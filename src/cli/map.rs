@@ -9,6 +9,7 @@ use crate::metrics::Metric;
 use crate::plan;
 use crate::report::map;
 use crate::scenario::Axis;
+use crate::sweep;
 
 /// Play a scenario at every pair of values of two keys, and show where it drains
 ///
@@ -63,7 +64,7 @@ impl Map {
         }
         points.iter().try_for_each(|point| memory::check(point, jobs))?;
         let bar = console.progress(units);
-        let outcomes = explore::play(&points, jobs, &|progress| bar.update(progress));
+        let outcomes = sweep::outcomes(&points, jobs, &|progress| bar.update(progress));
         bar.finish();
         let durations = points.iter().map(|point| point.run.duration).max().unwrap_or_default();
         let grid = explore::grid(x, y, metric, outcomes);

@@ -34,7 +34,8 @@ pub(super) struct Played {
 }
 
 impl Played {
-    /// The scenario with `more` overrides, which hold over all others.
+    /// The scenario with `more` overrides, in the order that a manifest keeps: flags of their own come
+    /// after `--set`, and `more` last, so that they hold.
     pub fn load(&self, more: &[String]) -> Result<Loaded, Failure> {
         let replicates = self.replicates.map(|n| format!("run.replicates={n}"));
         let seed = self.seed.map(|n| format!("run.seed={n}"));

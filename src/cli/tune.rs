@@ -8,7 +8,8 @@ use crate::explore::{self, Question};
 use crate::metrics::Condition;
 use crate::report::edge;
 use crate::results::Aim;
-use crate::scenario::Axis;
+use crate::scenario::{Axis, Scenario};
+use crate::sweep;
 
 /// Find the largest or the smallest value of a key for which a condition holds
 ///
@@ -87,9 +88,9 @@ impl Tune {
         let jobs = self.played.jobs();
         memory::check(scenario, jobs)?;
         let bar = console.progress(replicates as usize);
-        let play = |scenario: &crate::scenario::Scenario| {
+        let play = |scenario: &Scenario| {
             let played = std::slice::from_ref(scenario);
-            let mut outcomes = explore::play(played, jobs, &|progress| bar.update(progress));
+            let mut outcomes = sweep::outcomes(played, jobs, &|progress| bar.update(progress));
             outcomes.remove(0).remove(0)
         };
         let question = Question { aim, condition, start, whole, tolerance: self.tolerance };

@@ -181,9 +181,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         for (layer, rules) in self.policy(client).acquire.layers().iter().enumerate() {
             for (number, guard) in rules.guards.iter().enumerate() {
                 let own = match guard.scope {
-                    Scope::Call | Scope::Client => true,
+                    Scope::Client => true,
                     Scope::Process(clients) => self.parts.rank(client).is_multiple_of(clients),
-                    Scope::Fleet => false,
+                    // A call's own is begun with the call.
+                    Scope::Call | Scope::Fleet => false,
                 };
                 if own {
                     self.renew(Asked { client, layer, number, guard });
@@ -223,14 +224,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
             if first && asked.guard.scope == Scope::Call {
                 self.renew(asked);
             }
-            let Stub { mut ticket, renewed } = *self.stub(asked);
-            ticket.open = true;
-            let held = self.held(asked);
-            // A meter that was begun anew meanwhile knows nothing of the retry that its predecessor let go.
-            ticket.retry &= held.renewed == renewed;
-            held.meter.depart(now, &mut ticket, first);
-            let renewed = held.renewed;
-            *self.stub(asked) = Stub { ticket, renewed };
+            self.with(asked, |held, Stub { ticket, renewed }| {
+                ticket.open = true;
+                // A meter that was begun anew meanwhile knows nothing of the retry that its predecessor
+                // let go.
+                ticket.retry &= held.renewed == *renewed;
+                *renewed = held.renewed;
+                held.meter.depart(now, ticket, first);
+            });
         }
         if layer > 0 {
             self.emit(Event::OuterTry { client, within: layer as u8 });
@@ -244,14 +245,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
         let now = self.now;
         for asked in self.guards(client, layer) {
-            let Stub { mut ticket, renewed } = *self.stub(asked);
-            let ending = if ticket.open { ending } else { Ending::Cancelled };
-            let held = self.held(asked);
-            if (ticket.open || ticket.retry) && held.renewed == renewed {
-                held.meter.end(now, &mut ticket, ending);
-            }
-            let ticket = Ticket { open: false, retry: false, ..ticket };
-            *self.stub(asked) = Stub { ticket, renewed };
+            self.with(asked, |held, Stub { ticket, renewed }| {
+                let ending = if ticket.open { ending } else { Ending::Cancelled };
+                if (ticket.open || ticket.retry) && held.renewed == *renewed {
+                    held.meter.end(now, ticket, ending);
+                }
+                (ticket.open, ticket.retry) = (false, false);
+            });
         }
     }
 
@@ -280,15 +280,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
         };
         let past = Past { previous, elapsed: self.now.since(began) };
         let ruled = retry.next(failed, failure, past, hint, site)?;
-        let mut delay = ruled;
+        let (mut delay, now) = (ruled, self.now);
         for asked in self.guards(client, layer) {
-            let mut ticket = self.stub(asked).ticket;
-            let now = self.now;
-            let held = self.held(asked);
-            let allowed = held.meter.retry(now, &mut ticket, failure, delay);
-            let renewed = held.renewed;
-            ticket.retry = allowed.is_some();
-            *self.stub(asked) = Stub { ticket, renewed };
+            let allowed = self.with(asked, |held, Stub { ticket, renewed }| {
+                let allowed = held.meter.retry(now, ticket, failure, delay);
+                ticket.retry = allowed.is_some();
+                *renewed = held.renewed;
+                allowed
+            });
             match allowed {
                 Some(allowed) => delay = allowed,
                 None => {
@@ -313,8 +312,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
         &mut self.calls.stacks[client as usize].calls[layer]
     }
 
-    fn stub(&mut self, asked: Asked<'_>) -> &mut Stub {
-        &mut self.call(asked.client, asked.layer).tickets[asked.number]
+    /// Does something with the count of a guard and the ticket that a client has of it.
+    fn with<T>(&mut self, asked: Asked<'_>, act: impl FnOnce(&mut Held, &mut Stub) -> T) -> T {
+        let Asked { client, layer, number, .. } = asked;
+        let mut stub = self.call(client, layer).tickets[number];
+        let done = act(self.held(asked), &mut stub);
+        self.call(client, layer).tickets[number] = stub;
+        done
     }
 
     /// The count of a guard, begun if this is the first to ask.

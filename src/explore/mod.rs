@@ -10,7 +10,6 @@ pub use tune::{Question, tune};
 use crate::metrics::{Metric, Outcome};
 use crate::results::Grid;
 use crate::scenario::{Axis, Scenario};
-use crate::sweep::{self, Progress};
 
 /// A scenario at every pair of values of two keys, row by row; `at` reads it with such overrides.
 ///
@@ -33,13 +32,4 @@ pub fn grid(x: Axis, y: Axis, metric: Metric, outcomes: Vec<Vec<Outcome>>) -> Gr
     let row = |_| outcomes.by_ref().take(x.values.len()).collect();
     let cells = (0..y.values.len()).map(row).collect();
     Grid { x, y, metric, cells }
-}
-
-/// Plays scenarios and keeps their metrics.
-pub fn play(
-    scenarios: &[Scenario],
-    jobs: usize,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Vec<Vec<Outcome>> {
-    sweep::outcomes(scenarios, jobs, progress)
 }

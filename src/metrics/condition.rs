@@ -1,6 +1,6 @@
 //! A condition on a metric, and whether an estimate meets it.
 
-use super::{Estimate, Kind, Metric, replicates_for_median_interval};
+use super::{Estimate, Metric};
 use crate::scenario::ScenarioError;
 
 /// `time_to_drain_s < 120`.
@@ -51,16 +51,9 @@ impl Condition {
     /// What an estimate says of it, at the confidence of its interval.
     pub fn judge(&self, estimate: &Estimate) -> Judgement {
         let meets = |value: f64| if self.below { value < self.limit } else { value > self.limit };
-        // A time that had not come is later than any.
-        let late = |bound: Option<f64>| match estimate.metric.kind() {
-            Kind::Time if estimate.replicates >= replicates_for_median_interval() => {
-                bound.or(Some(f64::INFINITY))
-            }
-            _ => bound,
-        };
-        match (late(estimate.low), late(estimate.high)) {
-            (Some(low), Some(high)) if meets(low) && meets(high) => Judgement::Holds,
-            (Some(low), Some(high)) if !meets(low) && !meets(high) => Judgement::Fails,
+        match estimate.bounds() {
+            Some((low, high)) if meets(low) && meets(high) => Judgement::Holds,
+            Some((low, high)) if !meets(low) && !meets(high) => Judgement::Fails,
             _ => Judgement::Undecided,
         }
     }

@@ -13,8 +13,8 @@ use std::fmt;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::estimate::{CONFIDENCE, Interval, mean, wilson};
-use super::{Estimate, Kind, Metric, Value, replicates_for_median_interval};
+use super::estimate::{CONFIDENCE, Interval, mean, numbers, wilson};
+use super::{Estimate, Kind, Metric, Value};
 
 /// How the replicates of two runs belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Difference {
             [difference, low, high].map(|figure| figure.filter(|figure| figure.is_finite()));
         let verdict = match method {
             _ if same(a, b) => Verdict::Same,
-            Method::Medians => of_intervals(bounds(&in_a), bounds(&in_b)),
+            Method::Medians => of_intervals(in_a.bounds(), in_b.bounds()),
             _ => of_intervals(Some((0.0, 0.0)), low.zip(high)),
         };
         Difference { metric, method, a: in_a, b: in_b, difference, low, high, verdict }
@@ -130,14 +130,6 @@ fn pairs(a: &[Value], b: &[Value]) -> Vec<(f64, f64)> {
         _ => None,
     });
     both.collect()
-}
-
-fn numbers(values: &[Value]) -> Vec<f64> {
-    let number = |value: &Value| match value {
-        Value::Number(number) => Some(*number),
-        Value::Censored | Value::Absent => None,
-    };
-    values.iter().filter_map(number).collect()
 }
 
 /// Whether nothing tells them apart: replicate by replicate, or as every value is one and the same.
@@ -211,13 +203,6 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
     let product = both * neither - only_a * only_b;
     let corrected = if product > 0.0 { (product - n / 2.0).max(0.0) } else { product };
     corrected / margins.sqrt()
-}
-
-/// The interval of a median, open where a bound is censored; `None` where there are too few values.
-fn bounds(estimate: &Estimate) -> Option<(f64, f64)> {
-    let enough = estimate.replicates >= replicates_for_median_interval();
-    let open = f64::INFINITY;
-    enough.then(|| (estimate.low.unwrap_or(open), estimate.high.unwrap_or(open)))
 }
 
 fn of_intervals(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Verdict {

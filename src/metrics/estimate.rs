@@ -37,13 +37,7 @@ pub struct Estimate {
 impl Estimate {
     /// Estimates `metric` from one value per replicate.
     pub fn of(metric: Metric, values: &[Value]) -> Estimate {
-        let numbers: Vec<f64> = values
-            .iter()
-            .filter_map(|value| match value {
-                Value::Number(number) => Some(*number),
-                Value::Censored | Value::Absent => None,
-            })
-            .collect();
+        let numbers = numbers(values);
         let censored = values.iter().filter(|value| **value == Value::Censored).count();
         let (estimate, low, high) = match metric.kind() {
             Kind::Mean => mean(&numbers),
@@ -52,6 +46,22 @@ impl Estimate {
         };
         Estimate { metric, estimate, low, high, replicates: numbers.len() + censored, censored }
     }
+
+    /// Its interval; a bound of a time that had not come is infinite. `None` where there is none.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        let open = self.metric.kind() == Kind::Time && interval_rank(self.replicates).is_some();
+        let bound = |bound: Option<f64>| bound.or(open.then_some(f64::INFINITY));
+        bound(self.low).zip(bound(self.high))
+    }
+}
+
+/// The values that are numbers.
+pub(super) fn numbers(values: &[Value]) -> Vec<f64> {
+    let number = |value: &Value| match value {
+        Value::Number(number) => Some(*number),
+        Value::Censored | Value::Absent => None,
+    };
+    values.iter().filter_map(number).collect()
 }
 
 /// An estimate and its bounds.
@@ -129,24 +139,24 @@ pub fn replicates_for_median_interval() -> usize {
 mod tests {
     use super::*;
 
-    fn numbers(values: &[f64]) -> Vec<Value> {
+    fn as_values(values: &[f64]) -> Vec<Value> {
         values.iter().map(|&v| Value::Number(v)).collect()
     }
 
     #[test]
     fn a_mean_has_students_interval() {
-        let estimate = Estimate::of(Metric::Polls, &numbers(&[1.0, 2.0, 3.0, 4.0, 5.0]));
+        let estimate = Estimate::of(Metric::Polls, &as_values(&[1.0, 2.0, 3.0, 4.0, 5.0]));
         assert_eq!(estimate.estimate, Some(3.0));
         // t(0.975, 4) = 2.776445, s = 1.581139, n = 5.
         assert!((estimate.high.unwrap() - 3.0 - 2.776_445 * 1.581_139 / 5f64.sqrt()).abs() < 1e-5);
-        let alone = Estimate::of(Metric::Polls, &numbers(&[7.0]));
+        let alone = Estimate::of(Metric::Polls, &as_values(&[7.0]));
         assert_eq!((alone.estimate, alone.low, alone.high), (Some(7.0), None, None));
         assert_eq!(Estimate::of(Metric::Polls, &[Value::Absent]).estimate, None);
     }
 
     #[test]
     fn a_share_of_all_is_not_certain() {
-        let estimate = Estimate::of(Metric::DrainedShare, &numbers(&[1.0; 5]));
+        let estimate = Estimate::of(Metric::DrainedShare, &as_values(&[1.0; 5]));
         assert_eq!(estimate.estimate, Some(1.0));
         // Wilson: n / (n + z²) = 5 / 8.841459.
         assert!((estimate.low.unwrap() - 0.565_518).abs() < 1e-5);
@@ -155,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_censored_time_is_infinite_in_its_median() {
-        let mut values = numbers(&[10.0, 20.0, 30.0, 40.0]);
+        let mut values = as_values(&[10.0, 20.0, 30.0, 40.0]);
         values.push(Value::Censored);
         let estimate = Estimate::of(Metric::TimeToDrain, &values);
         assert_eq!((estimate.estimate, estimate.replicates, estimate.censored), (Some(30.0), 5, 1));

@@ -1,9 +1,9 @@
 //! How far a key can go, on the terminal: the answer, and what was tried for it.
 
-use super::numbers::{count, percent, span};
+use super::numbers;
 use super::table::{self, Column};
 use super::text::{Piece, Style, Tone, paragraph};
-use crate::metrics::{Estimate, Judgement, Kind};
+use crate::metrics::{Estimate, Judgement};
 use crate::results::{Aim, Edge, Step};
 
 /// What was asked for.
@@ -89,12 +89,10 @@ fn sentences(edge: &Edge, asked: &Asked<'_>) -> Vec<String> {
 
 /// A figure of an estimate, in its unit.
 fn figure(estimate: &Estimate, value: Option<f64>) -> String {
-    match (estimate.metric.kind(), value) {
-        (Kind::Share, Some(share)) => percent(share),
-        (Kind::Time, Some(seconds)) => span(seconds),
-        (Kind::Time, None) if estimate.censored > 0 => "not by the end".to_owned(),
-        (_, Some(value)) => count(value),
-        (_, None) => "–".to_owned(),
+    match value {
+        Some(value) => numbers::of_kind(estimate.metric.kind(), value),
+        None if estimate.censored > 0 => "not by the end".to_owned(),
+        None => "–".to_owned(),
     }
 }
 

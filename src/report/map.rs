@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::numbers::{count, percent, span};
+use super::numbers::{of_kind, span};
 use super::text::{Piece, Style, Tone, padded, paragraph};
 use crate::metrics::{Estimate, Kind, Metric, Outcome};
 use crate::results::Grid;
@@ -88,14 +88,13 @@ fn cell(estimate: &Estimate, low: f64, high: f64, duration: Span) -> Piece {
                 0.0 => Tone::Bad,
                 _ => Tone::Neutral,
             };
-            Piece::toned(format!("{} {:>5}", shade(share), percent(share)), tone)
+            Piece::toned(format!("{} {:>5}", shade(share), of_kind(Kind::Share, share)), tone)
         }
-        (Kind::Time, Some(seconds)) => Piece::new(format!("{} {}", shade(seconds), span(seconds))),
         (Kind::Time, None) if estimate.censored > 0 => {
             let limit = span(duration.as_secs_f64());
             Piece::toned(format!("{} > {limit}", SHADES[4]), Tone::Bad)
         }
-        (_, Some(value)) => Piece::new(format!("{} {}", shade(value), count(value))),
+        (kind, Some(value)) => Piece::new(format!("{} {}", shade(value), of_kind(kind, value))),
         (_, None) => Piece::new("–"),
     }
 }

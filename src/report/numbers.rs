@@ -1,5 +1,7 @@
 //! Numbers for people: about three significant digits, units attached.
 
+use crate::metrics::Kind;
+
 /// A count: `7`, `2.4`, `368`, `11 543`, `2.37 M`.
 pub(super) fn count(number: f64) -> String {
     let whole = number.fract() == 0.0;
@@ -51,6 +53,15 @@ pub(super) fn span(seconds: f64) -> String {
         format!("{:.0} ms", seconds * 1e3)
     } else {
         format!("{:.1} ms", seconds * 1e3)
+    }
+}
+
+/// A figure of a metric, by how it is estimated: a share, a time in seconds, or a mean.
+pub(super) fn of_kind(kind: Kind, value: f64) -> String {
+    match kind {
+        Kind::Share => percent(value),
+        Kind::Time => span(value),
+        Kind::Mean => count(value),
     }
 }
 

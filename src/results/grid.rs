@@ -1,5 +1,6 @@
 //! A map: what came of a scenario at each pair of values of two keys.
 
+use super::tables;
 use crate::metrics::{Metric, Outcome};
 use crate::scenario::Axis;
 
@@ -35,19 +36,7 @@ impl Grid {
                     let variant = outcome.variant.clone().unwrap_or_default();
                     let keys = [x.clone(), y.clone(), outcome.policy.clone(), variant];
                     for &metric in Metric::ALL {
-                        let estimate = outcome.estimate(metric);
-                        let figure = |value: Option<f64>| {
-                            value.map_or(String::new(), super::tables::decimal)
-                        };
-                        let figures = [
-                            metric.name().to_owned(),
-                            metric.unit().to_owned(),
-                            figure(estimate.estimate),
-                            figure(estimate.low),
-                            figure(estimate.high),
-                            estimate.replicates.to_string(),
-                            estimate.censored.to_string(),
-                        ];
+                        let figures = tables::figures(&outcome.estimate(metric));
                         table.write_record(keys.iter().chain(&figures)).expect(written);
                     }
                 }

@@ -5,39 +5,18 @@
 //! place. Where the scenario has variants, a row is of one policy in one variant.
 
 use super::Results;
-use crate::metrics::{LatencyKind, Metric, PolicySummary, QUANTILES, Value};
+use crate::metrics::{Estimate, LatencyKind, Metric, PolicySummary, QUANTILES, Value};
 use crate::units::Span;
 
 /// `summary.csv`: a row per policy and metric.
 pub fn summary(results: &Results) -> Vec<u8> {
-    let mut table = Table::new(
-        results,
-        [
-            "scenario",
-            "policy",
-            "metric",
-            "unit",
-            "estimate",
-            "ci_low",
-            "ci_high",
-            "replicates",
-            "censored",
-        ],
-    );
+    let mut table = Table::new(results, ["scenario", "policy"].into_iter().chain(FIGURES));
     let scenario = &results.loaded.scenario.name;
     for policy in &results.policies {
         for &metric in Metric::ALL {
             let estimate = policy.estimate(metric);
-            let figures = [
-                metric.name().to_owned(),
-                metric.unit().to_owned(),
-                optional(estimate.estimate),
-                optional(estimate.low),
-                optional(estimate.high),
-                estimate.replicates.to_string(),
-                estimate.censored.to_string(),
-            ];
-            table.row([scenario.clone()].into_iter().chain(names(policy)).chain(figures));
+            let row = [scenario.clone()].into_iter().chain(names(policy));
+            table.row(row.chain(figures(&estimate)));
         }
     }
     table.bytes()
@@ -206,6 +185,23 @@ pub fn decimal(number: f64) -> String {
     let fixed = format!("{number:.6}");
     let short = fixed.trim_end_matches('0').trim_end_matches('.');
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// The columns of an estimate.
+pub(super) const FIGURES: [&str; 7] =
+    ["metric", "unit", "estimate", "ci_low", "ci_high", "replicates", "censored"];
+
+/// The fields of an estimate, in the order of its columns.
+pub(super) fn figures(estimate: &Estimate) -> [String; FIGURES.len()] {
+    [
+        estimate.metric.name().to_owned(),
+        estimate.metric.unit().to_owned(),
+        optional(estimate.estimate),
+        optional(estimate.low),
+        optional(estimate.high),
+        estimate.replicates.to_string(),
+        estimate.censored.to_string(),
+    ]
 }
 
 fn optional(number: Option<f64>) -> String {

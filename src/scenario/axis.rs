@@ -49,12 +49,16 @@ impl Axis {
 
     /// A number and the unit behind it, as in `30s`.
     pub fn number(text: &str) -> Option<(f64, &str)> {
-        number(text)
+        let unit = text.find(|c: char| c.is_ascii_alphabetic() || c == '/').unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit);
+        let number: f64 = number.trim().replace('_', "").parse().ok()?;
+        number.is_finite().then_some((number, unit))
     }
 
     /// A number in at most six decimals.
     pub fn written(value: f64) -> String {
-        written(value)
+        let text = format!("{value:.6}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
     /// Its value number `index` as an override.
@@ -70,31 +74,17 @@ fn range(from: &str, rest: &str) -> Option<Vec<String>> {
     if count > MOST_VALUES {
         return Some(vec![String::new(); count]);
     }
-    let ((low, unit), (high, other)) = (number(from)?, number(to.trim())?);
+    let ((low, unit), (high, other)) = (Axis::number(from)?, Axis::number(to.trim())?);
     let whole = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '_' || c == '-');
     let whole = unit.is_empty() && whole(from) && whole(to.trim());
     let value = |index: usize| {
         let value = low + (high - low) * index as f64 / (count - 1) as f64;
         match whole {
             true => format!("{:.0}", value.round()),
-            false => format!("{}{unit}", written(value)),
+            false => format!("{}{unit}", Axis::written(value)),
         }
     };
     (unit == other).then(|| (0..count).map(value).collect())
-}
-
-/// A number and the unit behind it.
-fn number(text: &str) -> Option<(f64, &str)> {
-    let unit = text.find(|c: char| c.is_ascii_alphabetic() || c == '/').unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit);
-    let number: f64 = number.trim().replace('_', "").parse().ok()?;
-    number.is_finite().then_some((number, unit))
-}
-
-/// A number in at most six decimals.
-fn written(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

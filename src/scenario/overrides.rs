@@ -37,21 +37,18 @@ pub(super) fn apply(root: &mut Node, index: usize, text: &str, problems: &mut Pr
 
 /// What stands at the end of a path, unless it is a table or a list.
 pub(super) fn written(root: &mut Node, path: &str) -> Option<String> {
-    let step = |node: &'_ mut Node, segment: &str| -> Option<Node> {
-        match &mut node.value {
+    let mut node = root;
+    for segment in path.split('.').map(str::trim) {
+        node = match &mut node.value {
             Value::Table(entries) => {
-                entries.iter().find(|entry| entry.key == segment).map(|entry| entry.node.clone())
+                &mut entries.iter_mut().find(|entry| entry.key == segment)?.node
             }
-            Value::List(items) => element(items, segment).map(|node| node.clone()),
-            _ => None,
-        }
-    };
-    let mut node = root.clone();
-    for segment in path.split('.') {
-        node = step(&mut node, segment.trim())?;
+            Value::List(items) => element(items, segment)?,
+            _ => return None,
+        };
     }
-    match node.value {
-        Value::Text(text) => Some(text),
+    match &node.value {
+        Value::Text(text) => Some(text.clone()),
         Value::Table(_) | Value::List(_) => None,
         value => Some(value.written()),
     }
