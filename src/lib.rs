@@ -19,12 +19,13 @@
 //! |---|---|---|
 //! | [`units`] | instants, spans, shares over integers | – |
 //! | [`random`] | stateless draws keyed by what they are for | units |
+//! | [`metric`] | every figure of `summary.csv` by name | – |
 //! | [`policy`] | what a client decides: pure functions | units, random |
-//! | [`scenario`] | what the user wrote, checked | policy, units |
+//! | [`scenario`] | what the user wrote, checked | metric, policy, units |
 //! | [`theory`] | closed forms: load, capacity, peaks | scenario, policy, units |
 //! | [`plan`] | the ordered units of a run | scenario, policy, units |
 //! | [`engine`] | one unit, one thread, deterministic | scenario, policy, random, units |
-//! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, scenario, units |
+//! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, metric, scenario, units |
 //! | [`results`] | a run's results and their folder | metrics, plan, scenario, units |
 //! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
 //! | [`explore`] | questions that need many runs: maps, the edge of a key | metrics, results, scenario, units |
@@ -44,6 +45,7 @@
 pub mod cli;
 pub mod engine;
 pub mod explore;
+pub mod metric;
 pub mod metrics;
 pub mod plan;
 pub mod policy;

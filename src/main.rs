@@ -1,12 +1,10 @@
 //! The program: reads the command line, does it, and ends with one of the documented exit codes.
 //!
-//! 0 done (a closed pipe counts as done), 2 bad scenario, usage or I/O. A panic stays 101: a bug.
+//! 0 done (a closed pipe counts as done), 1 a threshold fails, 2 bad scenario, usage or I/O. A panic stays 101: a bug.
 
 use std::process::ExitCode;
 
 use herdsim::cli::{Cli, Failure};
-
-const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
     let cli = Cli::from_args();
@@ -15,7 +13,7 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
             console.error(&failure);
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(failure.exit_code())
         }
     }
 }

@@ -115,6 +115,8 @@ pub fn steady(policies: &[&str]) -> Results {
         responses: Vec::new(),
         variants: Vec::new(),
         drain: DrainRule::default(),
+        thresholds: Vec::new(),
+        reference: None,
         policies: policies
             .iter()
             .map(|name| Candidate {

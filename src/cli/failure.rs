@@ -37,6 +37,20 @@ pub enum Failure {
         /// Why not.
         source: io::Error,
     },
+    /// The results are not what the scenario asks for: everything was done, nothing went wrong.
+    #[error(
+        "{failed} of {asked} thresholds {}: {} says which",
+        if *failed == 1 { "fails" } else { "fail" },
+        file.display()
+    )]
+    Thresholds {
+        /// How many fail.
+        failed: usize,
+        /// How many there are.
+        asked: usize,
+        /// Where it says which.
+        file: PathBuf,
+    },
     /// Stdout could not be written.
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
@@ -57,6 +71,15 @@ impl Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
             _ => Failure::Stdout(error),
+        }
+    }
+
+    /// What the program ends with: 0 done, 1 a threshold fails, 2 bad scenario, usage or I/O.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::ClosedPipe => 0,
+            Failure::Thresholds { .. } => 1,
+            _ => 2,
         }
     }
 

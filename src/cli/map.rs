@@ -5,10 +5,9 @@ use clap::{Args, ValueEnum};
 use super::played::Played;
 use super::{Console, Failure, memory};
 use crate::explore;
-use crate::metrics::Metric;
 use crate::plan;
 use crate::report::map;
-use crate::scenario::Axis;
+use crate::scenario::{self, Axis};
 use crate::sweep;
 
 /// Play a scenario at every pair of values of two keys, and show where it drains
@@ -50,7 +49,7 @@ const MOST_UNITS: usize = 5_000;
 impl Map {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let (x, y) = (Axis::parse(&self.x)?, Axis::parse(&self.y)?);
-        let metric = Metric::named(&self.metric)?;
+        let metric = scenario::metric_named(&self.metric)?;
         let jobs = self.played.jobs();
         let points = explore::points(&x, &y, |more| self.played.scenario(more))?;
         let units: usize = points.iter().map(|point| plan::units(point).len()).sum();

@@ -5,10 +5,9 @@ use clap::Args;
 use super::played::Played;
 use super::{Console, Failure, memory};
 use crate::explore::{self, Question};
-use crate::metrics::Condition;
 use crate::report::edge;
 use crate::results::Aim;
-use crate::scenario::{Axis, Scenario};
+use crate::scenario::{Axis, Condition, Scenario};
 use crate::sweep;
 
 /// Find the largest or the smallest value of a key for which a condition holds

@@ -7,9 +7,9 @@
 //! not. The value found is then played again in random worlds that the search has not seen, since
 //! the one that just passed has passed by luck too; where it misses there, the search steps back.
 
-use crate::metrics::{Condition, Judgement, Outcome};
+use crate::metrics::{Judgement, Outcome};
 use crate::results::{Aim, Edge, Step};
-use crate::scenario::Scenario;
+use crate::scenario::{Condition, Scenario};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
@@ -46,10 +46,13 @@ pub fn tune<E>(
     let Question { aim, condition, start, whole, tolerance } = question;
     let round = |value: f64| if whole { value.round() } else { value };
     let try_at = |value: f64, fresh: bool| -> Result<Step, E> {
-        let estimate = play(&at(value, fresh)?).estimate(condition.metric);
-        Ok(Step { value, estimate, judgement: condition.judge(&estimate) })
+        let outcome = play(&at(value, fresh)?);
+        let estimate = outcome.estimate(condition.metric);
+        let values = outcome.values(condition.metric);
+        let judgement = Judgement::of(condition.comparison, &estimate, &values);
+        Ok(Step { value, estimate, judgement })
     };
-    let holds = |step: &Step| step.judgement == Judgement::Holds;
+    let holds = |step: &Step| step.judgement == Judgement::Pass;
     let better = |value: f64, times: f64| match aim {
         Aim::Largest => value * times,
         Aim::Smallest => value / times,

@@ -1,11 +1,16 @@
-//! One metric of a policy in two runs: B − A.
+//! One metric of two policies, or of a policy in two runs: B − A.
 //!
 //! - Where replicate r of both met the same random world, a mean's difference is that of the pairs, with
-//!   Student's t interval at 95 %; else it carries Welch's (Welch, Biometrika 34, 1947).
+//!   Student's t interval at 95 % (Law, Simulation Modeling and Analysis, 5th ed., 10.2.1); else it
+//!   carries Welch's (Welch, Biometrika 34, 1947).
 //! - A difference of shares carries Newcombe's hybrid of the two Wilson intervals: his method 10 for
 //!   independent samples (Newcombe, Stat. Med. 17:873, 1998) or for pairs (Stat. Med. 17:2635, 1998).
 //! - Times that may be censored have no difference that could be averaged: both medians stand side by
 //!   side, and differ where their order-statistic intervals are disjoint.
+//!
+//! What the world does to one of a pair it mostly does to the other too, and much of it cancels in their
+//! difference: the pairing factor says how many times wider the interval for independent worlds would be.
+//! Where what helps one harms the other it is below 1.
 //!
 //! Intervals are of one metric each: of many metrics that do not differ, some will seem to.
 
@@ -16,7 +21,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::estimate::{CONFIDENCE, Interval, mean, numbers, wilson};
 use super::{Estimate, Kind, Metric, Value};
 
-/// How the replicates of two runs belong together.
+/// How the replicates of the two belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
     /// Values of the same index met the same random world.
@@ -53,7 +58,7 @@ pub enum Verdict {
     Undecided,
 }
 
-/// One metric in two runs.
+/// One metric of the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// What is compared.
@@ -70,6 +75,9 @@ pub struct Difference {
     pub low: Option<f64>,
     /// Upper bound likewise.
     pub high: Option<f64>,
+    /// How many times wider the interval of pairs would be without pairing; `None` where there are none
+    /// or an interval has no width.
+    pub pairing_factor: Option<f64>,
     /// What can be said.
     pub verdict: Verdict,
 }
@@ -101,7 +109,7 @@ impl Difference {
             }
             false => (Estimate::of(metric, a), Estimate::of(metric, b)),
         };
-        let (difference, low, high) = match method {
+        let interval = match method {
             Method::PairedT => paired(&pairs),
             Method::WelchT => welch(&numbers(a), &numbers(b)),
             Method::PairedScore => score(&in_a, &in_b, correlation(&pairs)),
@@ -111,16 +119,45 @@ impl Difference {
                 (pair.map(|(a, b)| b - a), None, None)
             }
         };
+        let unpaired = match method {
+            Method::PairedT => {
+                let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+                Some(welch(&a, &b))
+            }
+            Method::PairedScore => Some(score(&in_a, &in_b, 0.0)),
+            _ => None,
+        };
+        let factor = unpaired.and_then(|unpaired| Some(width(unpaired)? / width(interval)?));
+        let (difference, low, high) = interval;
         // Values of a damaged file may be so large that their differences are no numbers.
-        let [difference, low, high] =
-            [difference, low, high].map(|figure| figure.filter(|figure| figure.is_finite()));
+        let [difference, low, high, pairing_factor] = [difference, low, high, factor]
+            .map(|figure| figure.filter(|figure| figure.is_finite()));
         let verdict = match method {
             _ if same(a, b) => Verdict::Same,
             Method::Medians => of_intervals(in_a.bounds(), in_b.bounds()),
             _ => of_intervals(Some((0.0, 0.0)), low.zip(high)),
         };
-        Difference { metric, method, a: in_a, b: in_b, difference, low, high, verdict }
+        Difference {
+            metric,
+            method,
+            a: in_a,
+            b: in_b,
+            difference,
+            low,
+            high,
+            pairing_factor,
+            verdict,
+        }
     }
+
+    /// Half the width of the interval, which lies evenly about a mean's difference.
+    pub fn half_width(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0)
+    }
+}
+
+fn width((_, low, high): Interval) -> Option<f64> {
+    Some(high? - low?)
 }
 
 /// The values of replicates in which both have one.
@@ -363,5 +400,50 @@ mod tests {
                 assert!(figures.iter().flatten().all(|figure| figure.is_finite()));
             }
         }
+    }
+
+    const REFERENCE: [f64; 5] = [10.0, 12.0, 14.0, 16.0, 18.0];
+
+    fn against_reference(own: &[f64]) -> Difference {
+        Difference::of(Metric::Polls, Design::Paired, &values(&REFERENCE), &values(own))
+    }
+
+    /// Differences 3, −1, 1, 3, −1: mean 1, s = 2, t(0.975, 4) = 2.776445. Both variances are 10, so ν = 8,
+    /// t(0.975, 8) = 2.306004 and the standard error is √(2 + 2) = 2.
+    #[test]
+    fn a_shared_world_narrows_the_interval() {
+        let difference = against_reference(&[13.0, 11.0, 15.0, 19.0, 17.0]);
+        assert_eq!((difference.difference, difference.b.replicates), (Some(1.0), 5));
+        close(difference.half_width(), 2.776_445 * 2.0 / 5f64.sqrt());
+        close(difference.pairing_factor, 4.612_008 / 2.483_328);
+    }
+
+    /// Differences 8, 4, 0, −4, −8: s² = 40, twice the sum that independent worlds would give.
+    #[test]
+    fn pairing_harms_where_one_gains_what_the_other_loses() {
+        let difference = against_reference(&[18.0, 16.0, 14.0, 12.0, 10.0]);
+        close(difference.half_width(), 2.776_445 * 8f64.sqrt());
+        close(difference.pairing_factor, 4.612_008 / 7.852_973);
+    }
+
+    #[test]
+    fn the_same_difference_everywhere_is_certain() {
+        let difference = against_reference(&REFERENCE.map(|value| value + 3.0));
+        assert_eq!((difference.low, difference.high), (Some(3.0), Some(3.0)));
+        assert_eq!(difference.pairing_factor, None, "it would be infinite");
+        let same = against_reference(&REFERENCE);
+        assert_eq!((same.difference, same.pairing_factor), (Some(0.0), None));
+    }
+
+    /// Newcombe's intervals with and without the correlation of the pairs.
+    #[test]
+    fn shares_that_go_together_gain_from_pairing_too() {
+        let (a, b) = (shares(10, 20), shares(12, 20));
+        let of = |design| Difference::of(Metric::DrainedShare, design, &a, &b);
+        let (paired, unpaired) = (of(Design::Paired), of(Design::Unpaired));
+        let factor = unpaired.half_width().unwrap() / paired.half_width().unwrap();
+        assert!(factor > 1.5, "{factor}");
+        close(paired.pairing_factor, factor);
+        assert_eq!(unpaired.pairing_factor, None);
     }
 }

@@ -15,7 +15,7 @@ use super::{Kind, Metric, Value};
 pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// The 97.5 % quantile of the standard normal law.
-const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+pub(super) const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// The estimate of one metric from the replicates of one policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,19 +67,32 @@ pub(super) fn numbers(values: &[Value]) -> Vec<f64> {
 /// An estimate and its bounds.
 pub(super) type Interval = (Option<f64>, Option<f64>, Option<f64>);
 
+/// The mean with Student's interval.
 pub(super) fn mean(numbers: &[f64]) -> Interval {
-    let n = numbers.len() as f64;
     if numbers.is_empty() {
         return (None, None, None);
     }
-    let mean = numbers.iter().sum::<f64>() / n;
+    let n = numbers.len() as f64;
+    let (mean, variance) = mean_and_variance(numbers);
     if numbers.len() < 2 {
         return (Some(mean), None, None);
     }
-    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let law = StudentsT::new(0.0, 1.0, n - 1.0).expect("at least one degree of freedom");
-    let half = law.inverse_cdf((1.0 + CONFIDENCE) / 2.0) * (variance / n).sqrt();
+    let half = student_quantile(n - 1.0) * (variance / n).sqrt();
     (Some(mean), Some(mean - half), Some(mean + half))
+}
+
+/// Of at least one number; the variance of one is none.
+pub(super) fn mean_and_variance(numbers: &[f64]) -> (f64, f64) {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    let squares = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+    (mean, squares / (n - 1.0))
+}
+
+/// The quantile of Student's law that a two-sided interval reaches to.
+pub(super) fn student_quantile(degrees_of_freedom: f64) -> f64 {
+    let law = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("degrees of freedom");
+    law.inverse_cdf((1.0 + CONFIDENCE) / 2.0)
 }
 
 fn share(numbers: &[f64]) -> Interval {

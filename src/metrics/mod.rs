@@ -8,14 +8,13 @@
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
 mod backlog;
-mod condition;
 mod counts;
 mod difference;
 mod drain;
 mod estimate;
+mod judgement;
 mod latency;
 pub mod ledger;
-mod metric;
 mod occupancy;
 mod record;
 mod recorder;
@@ -26,13 +25,12 @@ mod trace;
 mod watch;
 
 pub use backlog::WorkRecord;
-pub use condition::{Condition, Judgement};
 pub use counts::Counts;
 pub use difference::{Design, Difference, Method, Verdict};
 pub use drain::{BadTimes, Drain};
 pub use estimate::{Estimate, replicates_for_median_interval};
+pub use judgement::{Judgement, Undecided};
 pub use latency::{Latencies, LatencyKind, QUANTILES};
-pub use metric::{Kind, Metric, Value};
 pub use occupancy::{Levels, Occupancy};
 pub use record::UnitRecord;
 pub use recorder::Recorder;
@@ -40,3 +38,5 @@ pub use recurrence::Recurrence;
 pub use summary::{DrainRow, Outcome, PolicySummary};
 pub use timeline::{Bucket, Timeline};
 pub use trace::Trace;
+
+pub use crate::metric::{Kind, Metric, Value};

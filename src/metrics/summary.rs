@@ -69,9 +69,14 @@ impl PolicySummary {
         self.events += record.events;
     }
 
+    /// The values of `metric`, one per replicate.
+    pub fn values(&self, metric: Metric) -> Vec<Value> {
+        column(&self.replicates, metric)
+    }
+
     /// The estimate of `metric` over all replicates.
     pub fn estimate(&self, metric: Metric) -> Estimate {
-        estimate(&self.replicates, metric)
+        Estimate::of(metric, &self.values(metric))
     }
 }
 
@@ -87,14 +92,17 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The values of `metric`, one per replicate.
+    pub fn values(&self, metric: Metric) -> Vec<Value> {
+        column(&self.replicates, metric)
+    }
+
     /// The estimate of `metric` over all replicates.
     pub fn estimate(&self, metric: Metric) -> Estimate {
-        estimate(&self.replicates, metric)
+        Estimate::of(metric, &self.values(metric))
     }
 }
 
-fn estimate(replicates: &[Vec<Value>], metric: Metric) -> Estimate {
-    let column = metric as usize;
-    let values: Vec<Value> = replicates.iter().map(|row| row[column]).collect();
-    Estimate::of(metric, &values)
+fn column(replicates: &[Vec<Value>], metric: Metric) -> Vec<Value> {
+    replicates.iter().map(|row| row[metric as usize]).collect()
 }

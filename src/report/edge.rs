@@ -41,9 +41,9 @@ pub fn render(edge: &Edge, asked: &Asked<'_>, style: &Style) -> String {
         column("estimate", &|step| Piece::new(figure(&step.estimate, step.estimate.estimate))),
         column("95 % interval", &|step| Piece::new(interval(&step.estimate))),
         column("holds", &|step| match step.judgement {
-            Judgement::Holds => Piece::toned("yes", Tone::Good),
-            Judgement::Fails => Piece::toned("no", Tone::Bad),
-            Judgement::Undecided => Piece::new("undecided"),
+            Judgement::Pass => Piece::toned("yes", Tone::Good),
+            Judgement::Fail => Piece::toned("no", Tone::Bad),
+            Judgement::Undecided(_) => Piece::new("undecided"),
         }),
     ];
     let mut worlds = column("worlds", &|_| Piece::new(""));

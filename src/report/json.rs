@@ -2,8 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::metrics::{Estimate, Metric, PolicySummary};
-use crate::results::{self, Results};
+use crate::metrics::{Difference, Estimate, Metric, PolicySummary};
+use crate::results::{self, AgainstReference, Judged, Results};
+use crate::scenario::Condition;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -14,7 +15,13 @@ struct Report<'a> {
     replicates: u32,
     duration_s: f64,
     first_trigger_s: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    thresholds: Vec<Threshold<'a>>,
     policies: Vec<Policy<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<Differences<'a>>,
 }
 
 #[derive(Serialize)]
@@ -24,6 +31,41 @@ struct Policy<'a> {
     variant: Option<&'a str>,
     #[serde(serialize_with = "by_name")]
     metrics: Vec<Estimate>,
+}
+
+#[derive(Serialize)]
+struct Differences<'a> {
+    policy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
+    #[serde(serialize_with = "differences_by_name")]
+    metrics: Vec<Difference>,
+}
+
+#[derive(Serialize)]
+struct DifferenceFigure {
+    unit: &'static str,
+    method: String,
+    difference: Option<f64>,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    replicates: usize,
+    pairing_factor: Option<f64>,
+    verdict: String,
+}
+
+#[derive(Serialize)]
+struct Threshold<'a> {
+    policy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
+    #[serde(flatten)]
+    condition: Condition,
+    estimate: Option<f64>,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    verdict: &'static str,
+    replicates_to_decide: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +89,10 @@ pub fn render(results: &Results) -> String {
         replicates: scenario.run.replicates,
         duration_s: scenario.run.duration.as_secs_f64(),
         first_trigger_s: scenario.first_trigger().map(|at| at.as_secs_f64()),
+        thresholds: results.judged().iter().map(threshold).collect(),
         policies: results.policies.iter().map(policy).collect(),
+        reference: scenario.reference.as_deref(),
+        differences: results.against_reference().into_iter().map(differences).collect(),
     };
     let mut text = serde_json::to_string_pretty(&report).expect("a report has text keys only");
     text.push('\n');
@@ -60,6 +105,46 @@ fn policy(summary: &PolicySummary) -> Policy<'_> {
         variant: summary.variant.as_deref(),
         metrics: Metric::ALL.iter().map(|&metric| summary.estimate(metric)).collect(),
     }
+}
+
+fn threshold<'a>(judged: &Judged<'a>) -> Threshold<'a> {
+    Threshold {
+        policy: &judged.policy.policy,
+        variant: judged.policy.variant.as_deref(),
+        condition: judged.threshold.condition,
+        estimate: judged.estimate.estimate,
+        ci_low: judged.estimate.low,
+        ci_high: judged.estimate.high,
+        verdict: judged.judgement.name(),
+        replicates_to_decide: judged.judgement.replicates_to_decide(),
+    }
+}
+
+fn differences(compared: AgainstReference<'_>) -> Differences<'_> {
+    Differences {
+        policy: &compared.policy.policy,
+        variant: compared.policy.variant.as_deref(),
+        metrics: compared.differences,
+    }
+}
+
+fn differences_by_name<S: Serializer>(
+    differences: &[Difference],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(differences.iter().map(|difference| {
+        let figure = DifferenceFigure {
+            unit: difference.metric.unit(),
+            method: difference.method.to_string(),
+            difference: difference.difference,
+            ci_low: difference.low,
+            ci_high: difference.high,
+            replicates: difference.b.replicates,
+            pairing_factor: difference.pairing_factor,
+            verdict: difference.verdict.to_string(),
+        };
+        (difference.metric.name(), figure)
+    }))
 }
 
 /// As an object in the order of the metrics.

@@ -1,9 +1,12 @@
 //! The report as Markdown, for a pull request or a page.
 
-use super::{columns, happenings, prose};
+use super::rows::Rows;
+use super::table::Column;
+use super::text::Glyphs;
+use super::{columns, differences, happenings, prose, thresholds};
 use crate::results::Results;
 
-/// The whole report: heading, facts, table, verdict.
+/// The whole report: heading, facts, thresholds, table, verdict.
 pub fn render(results: &Results) -> String {
     let mut out = format!("### {}\n\n", escaped(&prose::title(results)));
     let facts = prose::facts(results).concat();
@@ -15,17 +18,42 @@ pub fn render(results: &Results) -> String {
     if !happenings.is_empty() {
         out.push('\n');
     }
+    let judged = results.judged();
+    if !judged.is_empty() {
+        push_row(
+            &mut out,
+            ["threshold", Rows::of(results).heading(), "figure", "verdict"].into_iter(),
+        );
+        push_row(&mut out, ["---", "---", "---:", "---"].into_iter());
+        for judged in judged {
+            let row = thresholds::Row::of(results, &judged);
+            let verdict = match row.why {
+                Some(why) => format!("{}: {why}", judged.judgement.name()),
+                None => judged.judgement.name().to_owned(),
+            };
+            push_row(&mut out, [&*row.asked, &*row.whose, &*row.figure, &*verdict].into_iter());
+        }
+        out.push('\n');
+    }
     let columns = columns::columns(results, usize::MAX);
-    push_row(&mut out, columns.iter().map(|column| column.name));
-    let alignment = columns.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" });
-    push_row(&mut out, alignment);
-    for row in 0..results.policies.len() {
-        push_row(&mut out, columns.iter().map(|column| column.cells[row].text.as_str()));
+    push_table(&mut out, &columns);
+    if let Some(reference) = &results.loaded.scenario.reference {
+        out.push_str(&format!("\n{}\n\n", escaped(&differences::heading(reference))));
+        push_table(&mut out, &differences::columns(results, usize::MAX, Glyphs::Unicode));
     }
     let verdict: Vec<String> =
         prose::verdict(results).into_iter().map(|piece| piece.text).collect();
     out.push_str(&format!("\n{}\n", escaped(&verdict.join(" "))));
     out
+}
+
+fn push_table(out: &mut String, columns: &[Column]) {
+    push_row(out, columns.iter().map(|column| column.name));
+    let alignment = columns.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" });
+    push_row(out, alignment);
+    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
+        push_row(out, columns.iter().map(|column| column.cells[row].text.as_str()));
+    }
 }
 
 fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {

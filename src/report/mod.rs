@@ -9,6 +9,7 @@ pub mod backoff;
 pub mod check;
 mod columns;
 pub mod compare;
+mod differences;
 pub mod edge;
 pub(crate) mod guards;
 mod happenings;
@@ -22,6 +23,7 @@ mod spark;
 mod table;
 pub mod terminal;
 mod text;
+mod thresholds;
 
 use text::paragraph;
 pub use text::{Glyphs, Ink, Style};

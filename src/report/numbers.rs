@@ -16,6 +16,27 @@ pub(super) fn count(number: f64) -> String {
     }
 }
 
+/// Any figure to four significant digits, in whatever unit: `0.5655`, `93.41`, `11 543`, `−2`.
+pub(super) fn figure(number: f64) -> String {
+    significant(number, 4)
+}
+
+/// A figure to so many significant digits, at least all before the point.
+pub(super) fn significant(number: f64, digits: usize) -> String {
+    let size = number.abs();
+    let sign = if number < 0.0 { "−" } else { "" };
+    if size >= 999.95 {
+        return format!("{sign}{}", count(size.round()));
+    }
+    let before = (0..3).filter(|&power| size >= 10f64.powi(power)).count();
+    let text = format!("{size:.*}", digits.saturating_sub(before));
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    if text == "0" { text.to_owned() } else { format!("{sign}{text}") }
+}
+
 /// A share of 1: `0 %`, `< 1 %`, `42 %`, `> 99 %`, `100 %`. Only none is 0 and only all is 100.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -65,7 +86,8 @@ pub(super) fn of_kind(kind: Kind, value: f64) -> String {
     }
 }
 
-fn grouped(number: u64) -> String {
+/// A whole number: `11 543`.
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -97,6 +119,24 @@ mod tests {
         ] {
             assert_eq!(count(number), text);
         }
+    }
+
+    #[test]
+    fn a_figure_of_any_size_keeps_four_digits() {
+        for (number, text) in [
+            (0.0, "0"),
+            (-0.000_04, "0"),
+            (0.565_518, "0.5655"),
+            (1.0, "1"),
+            (-2.5, "−2.5"),
+            (93.414_9, "93.41"),
+            (368.0, "368"),
+            (-11_542.7, "−11 543"),
+            (2_366_000.0, "2.37 M"),
+        ] {
+            assert_eq!(figure(number), text);
+        }
+        assert_eq!((significant(120.0, 2), significant(1.26, 2)), ("120".into(), "1.3".into()));
     }
 
     #[test]

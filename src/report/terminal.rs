@@ -1,11 +1,11 @@
-//! The report on the terminal: what ran, a row per policy or variant, the course of each, and a
+//! The report on the terminal: what ran, whether its thresholds hold, a row per policy or variant, the course of each, and a
 //! verdict.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::rows::Rows;
 use super::text::{Piece, Style, padded, truncated, wrap};
-use super::{columns, happenings, numbers, prose, spark, table};
+use super::{columns, differences, happenings, numbers, prose, spark, table, thresholds};
 use crate::metrics::{PolicySummary, Timeline};
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -18,7 +18,17 @@ const FIGURES_WIDTH: usize = 63;
 
 /// The whole report, ending in a line break.
 pub fn render(results: &Results, style: &Style) -> String {
-    let parts = [head(results, style), figures(results, style), courses(results, style)];
+    let mut parts = vec![head(results, style), figures(results, style), courses(results, style)];
+    if let Some(reference) = &results.loaded.scenario.reference {
+        let heading =
+            differences::heading(reference).split(' ').map(Piece::new).collect::<Vec<_>>();
+        let columns = differences::columns(results, name_width(results, style), style.glyphs);
+        let heading = wrap(&heading, " ", style.width, "", style.ink);
+        parts.insert(2, format!("{heading}{}", table::render(columns, style.width, style.ink)));
+    }
+    if let Some(thresholds) = thresholds::lines(results, style) {
+        parts.insert(1, thresholds);
+    }
     let verdict = wrap(&prose::verdict(results), " ", style.width, "", style.ink);
     style.glyphs.write(&format!("{}\n{verdict}", parts.join("\n")))
 }

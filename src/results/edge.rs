@@ -44,7 +44,7 @@ impl Edge {
                 Aim::Largest => step.value <= found.value,
                 Aim::Smallest => step.value >= found.value,
             };
-            !within || step.judgement != Judgement::Fails
+            !within || step.judgement != Judgement::Fail
         })
     }
 }

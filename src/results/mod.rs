@@ -6,9 +6,11 @@
 //! version and the target alone: no wall-clock time, no path of this machine, one format of numbers.
 
 pub mod comparison;
+mod differences;
 mod edge;
 pub mod folder;
 mod grid;
+mod judged;
 mod manifest;
 pub mod read;
 pub mod tables;
@@ -16,9 +18,11 @@ pub mod tables;
 use std::path::Path;
 
 pub use comparison::{Comparison, Mismatch};
+pub use differences::AgainstReference;
 pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
 pub use grid::Grid;
+pub use judged::Judged;
 pub use manifest::{Manifest, digest};
 pub use read::{Finished, ReadError};
 
@@ -60,6 +64,12 @@ impl Results {
             File { name: "timeline.csv", bytes: tables::timeline(self) },
             File { name: "latency.csv", bytes: tables::latency(self) },
         ];
+        if !self.loaded.scenario.thresholds.is_empty() {
+            files.push(File { name: "thresholds.csv", bytes: tables::thresholds(self) });
+        }
+        if self.loaded.scenario.reference.is_some() {
+            files.push(File { name: "differences.csv", bytes: tables::differences(self) });
+        }
         let names = files.iter().map(|file| file.name).collect();
         let manifest = Manifest::new(&self.loaded, names);
         files.push(File { name: manifest::NAME, bytes: manifest.to_json() });

@@ -4,7 +4,7 @@
 //! does not exist, or a time that had not come by the end (*censored*): never a number in its
 //! place. Where the scenario has variants, a row is of one policy in one variant.
 
-use super::Results;
+use super::{AgainstReference, Judged, Results};
 use crate::metrics::{Estimate, LatencyKind, Metric, PolicySummary, QUANTILES, Value};
 use crate::units::Span;
 
@@ -165,6 +165,70 @@ pub fn latency(results: &Results) -> Vec<u8> {
                     optional(span.map(Span::as_millis_f64)),
                 ]));
             }
+        }
+    }
+    table.bytes()
+}
+
+/// `thresholds.csv`: a row per policy and threshold.
+pub fn thresholds(results: &Results) -> Vec<u8> {
+    let mut table = Table::new(
+        results,
+        [
+            "policy",
+            "metric",
+            "comparison",
+            "estimate",
+            "ci_low",
+            "ci_high",
+            "verdict",
+            "replicates_to_decide",
+        ],
+    );
+    for Judged { policy, threshold, estimate, judgement } in results.judged() {
+        table.row(names(policy).chain([
+            threshold.condition.metric.name().to_owned(),
+            threshold.condition.comparison.to_string(),
+            optional(estimate.estimate),
+            optional(estimate.low),
+            optional(estimate.high),
+            judgement.name().to_owned(),
+            judgement.replicates_to_decide().map_or_else(String::new, |n| n.to_string()),
+        ]));
+    }
+    table.bytes()
+}
+
+/// `differences.csv`: a row per policy but the reference and metric.
+pub fn differences(results: &Results) -> Vec<u8> {
+    let mut table = Table::new(
+        results,
+        [
+            "policy",
+            "metric",
+            "unit",
+            "method",
+            "difference",
+            "ci_low",
+            "ci_high",
+            "replicates",
+            "pairing_factor",
+            "verdict",
+        ],
+    );
+    for AgainstReference { policy, differences } in results.against_reference() {
+        for difference in differences {
+            table.row(names(policy).chain([
+                difference.metric.name().to_owned(),
+                difference.metric.unit().to_owned(),
+                difference.method.to_string(),
+                optional(difference.difference),
+                optional(difference.low),
+                optional(difference.high),
+                difference.b.replicates.to_string(),
+                optional(difference.pairing_factor),
+                difference.verdict.to_string(),
+            ]));
         }
     }
     table.bytes()

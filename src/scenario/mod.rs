@@ -14,6 +14,7 @@
 mod axis;
 mod builtin;
 mod catalogue;
+mod condition;
 mod diagnostic;
 mod disturbance;
 mod files;
@@ -22,6 +23,7 @@ mod model;
 mod overrides;
 mod poolers;
 mod reader;
+mod threshold;
 mod tree;
 
 use std::path::Path;
@@ -29,6 +31,7 @@ use std::path::Path;
 pub use axis::Axis;
 pub use builtin::{Builtin, builtins};
 pub use catalogue::{Backoff, Evidence, Preset, Versions, backoffs, parse_backoffs, presets};
+pub use condition::{Comparison, Condition, NoComparison, Relation, metric_named};
 pub use diagnostic::{Place, Problem, ScenarioError};
 pub use disturbance::{Action, Disturbance, Failure, NamedPolicy, Variant, Waves};
 pub use model::{
@@ -37,6 +40,7 @@ pub use model::{
     Reserve, Run, Scenario, Work, longest_run,
 };
 pub use poolers::{POOLERS, PoolerPreset};
+pub use threshold::Threshold;
 
 pub(crate) use diagnostic::alternatives;
 
@@ -137,6 +141,23 @@ impl Scenario {
         let known: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
         check_names(&self.name, ["policy", "policies"], names, &known)?;
         self.policies.retain(|candidate| names.contains(&candidate.name));
+        Ok(())
+    }
+
+    /// Holds the other policies against the named one.
+    ///
+    /// # Errors
+    ///
+    /// If it is none that is played, or the only one.
+    pub fn compare_with(&mut self, reference: &str) -> Result<(), ScenarioError> {
+        let known: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
+        check_names(&self.name, ["policy", "policies"], &[reference.to_owned()], &known)?;
+        if known.len() == 1 {
+            let message = format!("there is nothing to hold against `{reference}`");
+            let help = "play another policy beside it";
+            return Err(ScenarioError::plain(message, help.to_owned()));
+        }
+        self.reference = Some(reference.to_owned());
         Ok(())
     }
 

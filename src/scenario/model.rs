@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::disturbance::{Disturbance, Variant};
+use super::threshold::Threshold;
 use crate::policy::{Handling, Policy, Scope};
 use crate::units::{Ratio, SimTime, Span};
 
@@ -36,6 +37,12 @@ pub struct Scenario {
     pub variants: Vec<Variant>,
     /// When a fleet counts as drained.
     pub drain: DrainRule,
+    /// What is asked of the results, in the file's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<Threshold>,
+    /// The policy that the others are held against; `None` compares none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
     /// The candidates, in the file's order.
     pub policies: Vec<Candidate>,
 }

@@ -9,6 +9,7 @@ mod disturbance;
 mod guard;
 mod policy;
 mod pooler;
+mod threshold;
 mod variant;
 mod work;
 
@@ -58,6 +59,9 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let variants = fields.or("variant", Vec::new(), problems, |node, problems| {
         variant::variants(node, disturbances.as_deref(), context, problems)
     });
+    let thresholds = fields.or("thresholds", Vec::new(), problems, |node, problems| {
+        threshold::thresholds(node, context.policies, problems)
+    });
     fields.finish(problems);
     if let Some(disturbances) = &disturbances {
         contradictions(&disturbances.iter().collect::<Vec<_>>(), 0, problems);
@@ -88,6 +92,8 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         responses: Vec::new(),
         variants: variants?.into_iter().map(variant::PlacedVariant::lowered).collect(),
         drain: drain?,
+        thresholds: thresholds?,
+        reference: None,
         policies: policies?.played,
     };
     check::length(&scenario, root, problems);

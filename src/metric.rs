@@ -1,10 +1,10 @@
 //! Every figure of `summary.csv`: its name, its unit and how replicates are put together.
+//!
+//! A room of its own, since a scenario names figures in its thresholds before anything is measured.
 
 use std::fmt;
 
-use serde::Serialize;
-
-use crate::scenario::{ScenarioError, alternatives};
+use serde::{Serialize, Serializer};
 
 /// How a metric is estimated from its replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Value {
 macro_rules! metrics {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $unit:literal, $kind:ident;)*) => {
         /// A figure of `summary.csv`. The order is the order of its rows.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Metric { $($(#[$doc])* $variant,)* }
 
         impl Metric {
@@ -175,17 +175,15 @@ metrics! {
 }
 
 impl Metric {
-    /// The metric of a name.
-    ///
-    /// # Errors
-    ///
-    /// If there is none; the nearest is named.
-    pub fn named(name: &str) -> Result<Metric, ScenarioError> {
-        let all = Metric::ALL.iter().copied();
-        all.clone().find(|metric| metric.name() == name).ok_or_else(|| {
-            let help = alternatives(name, "metrics", all.map(Metric::name));
-            ScenarioError::plain(format!("there is no metric `{name}`"), help)
-        })
+    /// The metric of this name.
+    pub fn named(name: &str) -> Option<Metric> {
+        Metric::ALL.iter().copied().find(|metric| metric.name() == name)
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
