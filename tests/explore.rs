@@ -34,9 +34,9 @@ fn a_map_plays_every_pair_of_values_in_the_same_worlds() {
         stdout(&output)
     };
     let csv = map(&["--format", "csv"]);
-    assert!(csv.starts_with("fleet.clients,database.claim,policy,variant,metric,unit,"));
+    assert!(csv.starts_with("fleet.clients,database.claim,policy,metric,unit,"));
     let mean = |clients: &str, claim: &str| -> f64 {
-        let row = format!("{clients},{claim},plain,,sv_active_mean,backends,");
+        let row = format!("{clients},{claim},plain,sv_active_mean,backends,");
         let rest = csv.lines().find_map(|line| line.strip_prefix(&row[..])).expect("a row");
         rest.split(',').next().unwrap().parse().unwrap()
     };

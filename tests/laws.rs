@@ -419,6 +419,7 @@ prop_compose! {
             responses,
             variants: Vec::new(),
             drain: DrainRule { wait: Span::from_millis(500), hold: Span::from_secs(5) },
+            sweep: Vec::new(),
             thresholds: Vec::new(),
 reference: None,
             policies: vec![Candidate { name: "random".to_owned(), parts, handling }],

@@ -115,6 +115,7 @@ pub fn steady(policies: &[&str]) -> Results {
         responses: Vec::new(),
         variants: Vec::new(),
         drain: DrainRule::default(),
+        sweep: Vec::new(),
         thresholds: Vec::new(),
         reference: None,
         policies: policies

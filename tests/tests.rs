@@ -29,6 +29,7 @@ mod report;
 mod results_folder;
 mod sample;
 mod steady_state;
+mod sweeps;
 mod thresholds;
 mod watch;
 mod work;

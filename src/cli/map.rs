@@ -3,12 +3,9 @@
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
-use super::{Console, Failure, memory};
-use crate::explore;
-use crate::plan;
+use super::{Console, Failure, points};
 use crate::report::map;
 use crate::scenario::{self, Axis};
-use crate::sweep;
 
 /// Play a scenario at every pair of values of two keys, and show where it drains
 ///
@@ -43,33 +40,14 @@ enum Format {
     Csv,
 }
 
-/// Simulations beyond which a mistake is likelier than a wish.
-const MOST_UNITS: usize = 5_000;
-
 impl Map {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let (x, y) = (Axis::parse(&self.x)?, Axis::parse(&self.y)?);
         let metric = scenario::metric_named(&self.metric)?;
-        let jobs = self.played.jobs();
-        let points = explore::points(&x, &y, |more| self.played.scenario(more))?;
-        let units: usize = points.iter().map(|point| plan::units(point).len()).sum();
-        if units > MOST_UNITS && !self.force {
-            return Err(Failure::Usage {
-                what: format!("the map takes {units} simulations"),
-                help: format!(
-                    "ask for fewer values, policies or --replicates; above {MOST_UNITS} say --force"
-                ),
-            });
-        }
-        points.iter().try_for_each(|point| memory::check(point, jobs))?;
-        let bar = console.progress(units);
-        let outcomes = sweep::outcomes(&points, jobs, &|progress| bar.update(progress));
-        bar.finish();
-        let durations = points.iter().map(|point| point.run.duration).max().unwrap_or_default();
-        let grid = explore::grid(x, y, metric, outcomes);
+        let (points, duration) = points::play(&self.played, vec![x, y], self.force, console)?;
         console.data(&match self.format {
-            Format::Table => map::render(&grid, durations, &console.style()).into_bytes(),
-            Format::Csv => grid.to_csv(),
+            Format::Table => map::render(&points, metric, duration, &console.style()).into_bytes(),
+            Format::Csv => points.summary(),
         })
     }
 }

@@ -12,6 +12,7 @@ mod list;
 mod map;
 mod memory;
 mod played;
+mod points;
 mod run;
 mod trace;
 mod tune;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
-use super::{Console, Failure, memory, trace};
+use super::{Console, Failure, memory, points, trace};
 use crate::metrics::Judgement;
-use crate::report::{json, markdown, terminal};
-use crate::results::{self, Results, folder, tables};
+use crate::report::{json, markdown, sweep as sweep_report, terminal};
+use crate::results::{self, Judged, Results, Swept, folder, tables};
+use crate::scenario::{Axis, Loaded};
 use crate::{plan, sweep};
 
 const EXIT_CODES: &str = "\
@@ -36,16 +37,22 @@ pub(super) struct Run {
     /// Also show how the other policies differ from this one in the same random worlds
     #[arg(long, value_name = "POLICY")]
     reference: Option<String>,
+    /// Play every combination of values, key=a,b,c or key=from..to:n, and keep the metrics; may be repeated
+    #[arg(long = "sweep", value_name = "KEY=VALUES", conflicts_with_all = ["reference", "trace"])]
+    sweep: Vec<String>,
     /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 }
 
-/// Whether no threshold fails; `out` is where the results are.
-fn hold(results: &Results, out: &Path) -> Result<(), Failure> {
-    let judged = results.judged();
+/// How a run ends whose results are in `out` and whose report was `printed`: whoever has seen enough of
+/// it still wants to know whether a threshold fails.
+fn hold(judged: &[Judged<'_>], out: &Path, printed: Result<(), Failure>) -> Result<(), Failure> {
+    if !matches!(printed, Ok(()) | Err(Failure::ClosedPipe)) {
+        return printed;
+    }
     match judged.iter().filter(|judged| judged.judgement == Judgement::Fail).count() {
-        0 => Ok(()),
+        0 => printed,
         failed => {
             let file = out.join("thresholds.csv");
             Err(Failure::Thresholds { failed, asked: judged.len(), file })
@@ -71,10 +78,16 @@ impl Run {
         if let Some(reference) = &self.reference {
             loaded.scenario.compare_with(reference)?;
         }
-        let out = self.out.unwrap_or_else(|| Path::new("results").join(&loaded.scenario.name));
-        let jobs = self.played.jobs();
-
+        for axis in &self.sweep {
+            loaded.scenario.sweep_over(Axis::parse(axis)?);
+        }
+        let out =
+            self.out.clone().unwrap_or_else(|| Path::new("results").join(&loaded.scenario.name));
         folder::check(&out, &results::digest(&loaded), self.force)?;
+        if !loaded.scenario.sweep.is_empty() {
+            return self.sweep(loaded, &out, console);
+        }
+        let jobs = self.played.jobs();
         if let Some(path) = &self.trace {
             trace::check(&loaded.scenario, path)?;
         }
@@ -97,10 +110,30 @@ impl Run {
             Format::Csv => tables::summary(&results),
             Format::Markdown => markdown::render(&results).into_bytes(),
         });
-        match printed {
-            // Whoever has seen enough of the report still wants to know how it ends.
-            Ok(()) | Err(Failure::ClosedPipe) => hold(&results, &out).and(printed),
-            Err(failure) => Err(failure),
+        hold(&results.judged(), &out, printed)
+    }
+
+    /// Plays the scenario at every combination of values of its swept keys.
+    fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
+        if self.reference.is_some() || self.trace.is_some() {
+            let help =
+                "run the scenario at one point: without its [sweep], with --set for the values";
+            let what = "a sweep keeps the metrics of its points alone".to_owned();
+            return Err(Failure::Usage { what, help: help.to_owned() });
         }
+        let axes = loaded.scenario.sweep.clone();
+        let (points, _) = points::play(&self.played, axes, self.force, console)?;
+        let swept = Swept { loaded, points };
+        swept.write(out, self.force)?;
+        console.say(&format!("wrote {}", out.display()));
+        let printed = console.data(&match self.format {
+            Format::Table => sweep_report::render(&swept, &console.style()).into_bytes(),
+            Format::Json => sweep_report::json(&swept).into_bytes(),
+            Format::Csv => swept.points.summary(),
+            Format::Markdown => sweep_report::markdown(&swept).into_bytes(),
+        });
+        let judged: Vec<Judged<'_>> =
+            swept.judged().into_iter().map(|(_, judged)| judged).collect();
+        hold(&judged, out, printed)
     }
 }

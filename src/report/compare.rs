@@ -188,7 +188,7 @@ fn shown(compared: &Compared, extent: Extent) -> Vec<&Difference> {
     shown
 }
 
-fn columns(shown: &[&Difference]) -> Vec<Column> {
+fn columns(shown: &[&Difference]) -> Vec<Column<'static>> {
     let column = |name, weight, cell: fn(&Difference) -> Piece| Column {
         name,
         heading: ["", name],

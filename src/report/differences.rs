@@ -13,9 +13,13 @@ pub(super) fn heading(reference: &str) -> String {
 }
 
 /// One row per policy, or policy and variant, but the reference. Names take at most `name_width` columns.
-pub(super) fn columns(results: &Results, name_width: usize, glyphs: Glyphs) -> Vec<Column> {
+pub(super) fn columns(
+    results: &Results,
+    name_width: usize,
+    glyphs: Glyphs,
+) -> Vec<Column<'static>> {
     let compared = results.against_reference();
-    let rows = Rows::of(results);
+    let rows = Rows::of(&results.loaded.scenario);
     let names = compared.iter().map(|row| truncated(&rows.name(row.policy), name_width));
     let names = Column {
         name: rows.heading(),

@@ -25,7 +25,7 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct Policy<'a> {
+pub(super) struct Policy<'a> {
     policy: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant: Option<&'a str>,
@@ -100,17 +100,24 @@ pub fn render(results: &Results) -> String {
 }
 
 fn policy(summary: &PolicySummary) -> Policy<'_> {
-    Policy {
-        policy: &summary.policy,
-        variant: summary.variant.as_deref(),
-        metrics: Metric::ALL.iter().map(|&metric| summary.estimate(metric)).collect(),
+    Policy::of(&summary.policy, summary.variant.as_deref(), |metric| summary.estimate(metric))
+}
+
+impl<'a> Policy<'a> {
+    pub fn of(
+        policy: &'a str,
+        variant: Option<&'a str>,
+        estimate: impl Fn(Metric) -> Estimate,
+    ) -> Policy<'a> {
+        let metrics = Metric::ALL.iter().map(|&metric| estimate(metric)).collect();
+        Policy { policy, variant, metrics }
     }
 }
 
 fn threshold<'a>(judged: &Judged<'a>) -> Threshold<'a> {
     Threshold {
-        policy: &judged.policy.policy,
-        variant: judged.policy.variant.as_deref(),
+        policy: judged.policy,
+        variant: judged.variant,
         condition: judged.threshold.condition,
         estimate: judged.estimate.estimate,
         ci_low: judged.estimate.low,

@@ -6,17 +6,17 @@ use unicode_width::UnicodeWidthStr;
 
 use super::numbers::{of_kind, span};
 use super::text::{Piece, Style, Tone, padded, paragraph};
-use crate::metrics::{Estimate, Kind, Metric, Outcome};
-use crate::results::Grid;
+use crate::metrics::{Estimate, Kind, Metric};
+use crate::results::Points;
 use crate::units::Span;
 
 /// From nothing to all.
 const SHADES: [&str; 5] = ["  ", "░░", "▒▒", "▓▓", "██"];
 
-/// A grid for each policy; runs last `duration`.
-pub fn render(grid: &Grid, duration: Span, style: &Style) -> String {
+/// A grid of `metric` for each policy, the first of two keys from column to column; runs last `duration`.
+pub fn render(points: &Points, metric: Metric, duration: Span, style: &Style) -> String {
     let mut out = String::new();
-    for (number, row) in grid.rows().iter().enumerate() {
+    for (number, row) in points.cases().iter().enumerate() {
         if number > 0 {
             out.push('\n');
         }
@@ -24,21 +24,29 @@ pub fn render(grid: &Grid, duration: Span, style: &Style) -> String {
             Some(variant) => format!("{} / {variant}", row.policy),
             None => row.policy.clone(),
         };
-        let title = format!("{name}: {}", grid.metric);
+        let title = format!("{name}: {metric}");
         out.push_str(&paragraph("", &title, style.width));
-        out.push_str(&of_policy(grid, number, duration, style));
+        out.push_str(&of_policy(points, number, metric, duration, style));
     }
     style.glyphs.write(&out)
 }
 
-fn of_policy(grid: &Grid, number: usize, duration: Span, style: &Style) -> String {
-    let estimates: Vec<Vec<Estimate>> = grid
-        .cells
-        .iter()
-        .map(|row| row.iter().map(|cell| estimate(cell, number, grid.metric)).collect())
+fn of_policy(
+    points: &Points,
+    number: usize,
+    metric: Metric,
+    duration: Span,
+    style: &Style,
+) -> String {
+    let [x, y] = &points.axes[..] else { return String::new() };
+    let estimate = |column: usize, row: usize| {
+        points.outcomes[column * y.values.len() + row][number].estimate(metric)
+    };
+    let estimates: Vec<Vec<Estimate>> = (0..y.values.len())
+        .map(|row| (0..x.values.len()).map(|column| estimate(column, row)).collect())
         .collect();
     let values = || estimates.iter().flatten().filter_map(|estimate| estimate.estimate);
-    let (low, high) = match grid.metric.kind() {
+    let (low, high) = match metric.kind() {
         Kind::Share => (0.0, 1.0),
         _ => (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)),
     };
@@ -46,20 +54,20 @@ fn of_policy(grid: &Grid, number: usize, duration: Span, style: &Style) -> Strin
         .iter()
         .map(|row| row.iter().map(|estimate| cell(estimate, low, high, duration)).collect())
         .collect();
-    let label = grid.y.values.iter().map(|value| value.width()).max().unwrap_or(0);
-    let label = label.max(grid.y.key.width());
+    let label = y.values.iter().map(|value| value.width()).max().unwrap_or(0);
+    let label = label.max(y.key.width());
     let column = |index: usize| {
         let below = cells.iter().map(|row| row[index].width()).max().unwrap_or(0);
-        below.max(grid.x.values[index].width())
+        below.max(x.values[index].width())
     };
-    let widths: Vec<usize> = (0..grid.x.values.len()).map(column).collect();
-    let mut out = format!("{}  {}\n", padded("", label), grid.x.key);
-    let heads = grid.x.values.iter().zip(&widths);
+    let widths: Vec<usize> = (0..x.values.len()).map(column).collect();
+    let mut out = format!("{}  {}\n", padded("", label), x.key);
+    let heads = x.values.iter().zip(&widths);
     let heads: String = heads.map(|(value, &width)| format!("  {value:>width$}")).collect();
-    let _ = writeln!(out, "{}{heads}", padded(&grid.y.key, label));
+    let _ = writeln!(out, "{}{heads}", padded(&y.key, label));
     let rule = label + widths.iter().map(|width| width + 2).sum::<usize>();
     let _ = writeln!(out, "{}", "─".repeat(rule));
-    for (value, row) in grid.y.values.iter().zip(&cells) {
+    for (value, row) in y.values.iter().zip(&cells) {
         let mut line = padded(value, label);
         for (cell, &width) in row.iter().zip(&widths) {
             line.push_str(&" ".repeat(2 + width - cell.width()));
@@ -69,10 +77,6 @@ fn of_policy(grid: &Grid, number: usize, duration: Span, style: &Style) -> Strin
         out.push('\n');
     }
     out
-}
-
-fn estimate(cell: &[Outcome], number: usize, metric: Metric) -> Estimate {
-    cell.get(number).map_or_else(|| Estimate::of(metric, &[]), |outcome| outcome.estimate(metric))
 }
 
 /// A shade and a number. What has not come by the end of the run is black.

@@ -22,7 +22,8 @@ pub fn render(results: &Results) -> String {
     if !judged.is_empty() {
         push_row(
             &mut out,
-            ["threshold", Rows::of(results).heading(), "figure", "verdict"].into_iter(),
+            ["threshold", Rows::of(&results.loaded.scenario).heading(), "figure", "verdict"]
+                .into_iter(),
         );
         push_row(&mut out, ["---", "---", "---:", "---"].into_iter());
         for judged in judged {
@@ -47,7 +48,7 @@ pub fn render(results: &Results) -> String {
     out
 }
 
-fn push_table(out: &mut String, columns: &[Column]) {
+pub(super) fn push_table(out: &mut String, columns: &[Column<'_>]) {
     push_row(out, columns.iter().map(|column| column.name));
     let alignment = columns.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" });
     push_row(out, alignment);

@@ -20,6 +20,7 @@ mod numbers;
 mod prose;
 mod rows;
 mod spark;
+pub mod sweep;
 mod table;
 pub mod terminal;
 mod text;

@@ -73,7 +73,7 @@ fn recovery(results: &Results) -> Vec<Piece> {
     let policies = disturbed.len();
     let rest = stuck.first().and_then(|policy| trigger_to_end(results, policy));
     let rest = rest.map_or_else(String::new, |rest| span(rest.as_secs_f64()));
-    let rows = Rows::of(results);
+    let rows = Rows::of(&results.loaded.scenario);
     let ([one, many], under) = (rows.nouns(), rows.under());
     let mut text = Text { rows, pieces: Vec::new() };
     items(results, &mut text);
@@ -174,7 +174,7 @@ fn shared_by_all(results: &Results, text: &mut Text) {
 
 fn steady_state(results: &Results) -> Vec<Piece> {
     let policies: Vec<&PolicySummary> = results.policies.iter().collect();
-    let rows = Rows::of(results);
+    let rows = Rows::of(&results.loaded.scenario);
     let mut text = Text { rows, pieces: Vec::new() };
     items(results, &mut text);
     text.say("Nothing disturbs it.");

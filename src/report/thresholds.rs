@@ -23,7 +23,7 @@ impl Row {
     pub fn of(results: &Results, judged: &Judged<'_>) -> Row {
         Row {
             asked: judged.threshold.condition.to_string(),
-            whose: Rows::of(results).name(judged.policy),
+            whose: Rows::of(&results.loaded.scenario).of_case(judged.policy, judged.variant),
             figure: measured(judged),
             why: match judged.judgement {
                 Judgement::Undecided(undecided) => Some(why(undecided)),
@@ -53,7 +53,7 @@ pub(super) fn lines(results: &Results, style: &Style) -> Option<String> {
 }
 
 /// `3 pass, 1 fails, 2 are undecided`
-fn tally(judged: &[Judged<'_>]) -> String {
+pub(super) fn tally(judged: &[Judged<'_>]) -> String {
     let count = |name: &str| judged.iter().filter(|judged| judged.judgement.name() == name).count();
     let parts = [("pass", ["passes", "pass"]), ("fail", ["fails", "fail"])];
     let mut parts: Vec<String> = parts
@@ -68,7 +68,8 @@ fn tally(judged: &[Judged<'_>]) -> String {
     parts.join(", ")
 }
 
-fn mark(judgement: Judgement, glyphs: Glyphs) -> Piece {
+/// A sign of how it came out.
+pub(super) fn mark(judgement: Judgement, glyphs: Glyphs) -> Piece {
     let (sign, tone) = match judgement {
         Judgement::Pass => ("✓", Tone::Good),
         Judgement::Fail => ("✗", Tone::Bad),

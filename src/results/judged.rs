@@ -1,14 +1,16 @@
 //! What came of the scenario's thresholds.
 
 use super::Results;
-use crate::metrics::{Estimate, Judgement, PolicySummary};
-use crate::scenario::{Condition, Threshold};
+use crate::metrics::{Estimate, Judgement, Metric, Value};
+use crate::scenario::{Condition, Scenario, Threshold};
 
 /// A threshold, held against a policy, in one variant where there are several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged<'a> {
     /// Whose figure it is.
-    pub policy: &'a PolicySummary,
+    pub policy: &'a str,
+    /// In which variant, where the scenario has variants.
+    pub variant: Option<&'a str>,
     /// What was asked of it.
     pub threshold: &'a Threshold,
     /// The figure.
@@ -20,19 +22,29 @@ pub struct Judged<'a> {
 impl Results {
     /// Every threshold of every policy, or policy and variant, in the order of the results.
     pub fn judged(&self) -> Vec<Judged<'_>> {
-        let scenario = &self.loaded.scenario;
-        let all = self.policies.iter().flat_map(|policy| {
-            scenario.thresholds_of(&policy.policy).map(move |threshold| (policy, threshold))
+        let all = self.policies.iter().flat_map(|summary| {
+            let variant = summary.variant.as_deref();
+            let values = |metric| summary.values(metric);
+            Judged::all(&self.loaded.scenario, &summary.policy, variant, values)
         });
-        all.map(|(policy, threshold)| Judged::of(policy, threshold)).collect()
+        all.collect()
     }
 }
 
 impl<'a> Judged<'a> {
-    fn of(policy: &'a PolicySummary, threshold: &'a Threshold) -> Judged<'a> {
-        let Condition { metric, comparison } = threshold.condition;
-        let estimate = policy.estimate(metric);
-        let judgement = Judgement::of(comparison, &estimate, &policy.values(metric));
-        Judged { policy, threshold, estimate, judgement }
+    /// All that is asked of a policy, held against its `values`, one per replicate.
+    pub(super) fn all(
+        scenario: &'a Scenario,
+        policy: &'a str,
+        variant: Option<&'a str>,
+        values: impl Fn(Metric) -> Vec<Value>,
+    ) -> impl Iterator<Item = Judged<'a>> {
+        scenario.thresholds_of(policy).map(move |threshold| {
+            let Condition { metric, comparison } = threshold.condition;
+            let values = values(metric);
+            let estimate = Estimate::of(metric, &values);
+            let judgement = Judgement::of(comparison, &estimate, &values);
+            Judged { policy, variant, threshold, estimate, judgement }
+        })
     }
 }

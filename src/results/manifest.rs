@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::File;
 use crate::plan;
 use crate::scenario::{Loaded, Scenario};
 
@@ -37,7 +38,7 @@ pub struct Manifest<'a> {
     pub seed: u64,
     /// Overrides as `key=value`, in order.
     pub overrides: &'a [String],
-    /// The units in plan order.
+    /// The units in plan order; of a sweep, those of each point.
     pub units: Vec<Unit<'a>>,
     /// The other files of the folder.
     pub files: Vec<&'static str>,
@@ -94,6 +95,12 @@ impl<'a> Manifest<'a> {
         bytes.push(b'\n');
         bytes
     }
+}
+
+/// Adds the manifest of a run of `loaded` to its other files.
+pub(super) fn add(loaded: &Loaded, files: &mut Vec<File>) {
+    let names = files.iter().map(|file| file.name).collect();
+    files.push(File { name: NAME, bytes: Manifest::new(loaded, names).to_json() });
 }
 
 /// SHA-256 over all that decides the bytes of the results on one target: the version, the scenario's

@@ -9,9 +9,9 @@ pub mod comparison;
 mod differences;
 mod edge;
 pub mod folder;
-mod grid;
 mod judged;
 mod manifest;
+mod points;
 pub mod read;
 pub mod tables;
 
@@ -21,9 +21,9 @@ pub use comparison::{Comparison, Mismatch};
 pub use differences::AgainstReference;
 pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
-pub use grid::Grid;
 pub use judged::Judged;
 pub use manifest::{Manifest, digest};
+pub use points::{Points, Swept};
 pub use read::{Finished, ReadError};
 
 use crate::metrics::PolicySummary;
@@ -70,9 +70,7 @@ impl Results {
         if self.loaded.scenario.reference.is_some() {
             files.push(File { name: "differences.csv", bytes: tables::differences(self) });
         }
-        let names = files.iter().map(|file| file.name).collect();
-        let manifest = Manifest::new(&self.loaded, names);
-        files.push(File { name: manifest::NAME, bytes: manifest.to_json() });
+        manifest::add(&self.loaded, &mut files);
         files
     }
 }

@@ -5,7 +5,7 @@
 //! place. Where the scenario has variants, a row is of one policy in one variant.
 
 use super::{AgainstReference, Judged, Results};
-use crate::metrics::{Estimate, LatencyKind, Metric, PolicySummary, QUANTILES, Value};
+use crate::metrics::{Estimate, LatencyKind, Metric, QUANTILES, Value};
 use crate::units::Span;
 
 /// `summary.csv`: a row per policy and metric.
@@ -15,7 +15,9 @@ pub fn summary(results: &Results) -> Vec<u8> {
     for policy in &results.policies {
         for &metric in Metric::ALL {
             let estimate = policy.estimate(metric);
-            let row = [scenario.clone()].into_iter().chain(names(policy));
+            let row = [scenario.clone()]
+                .into_iter()
+                .chain(names(&policy.policy, policy.variant.as_deref()));
             table.row(row.chain(figures(&estimate)));
         }
     }
@@ -29,12 +31,12 @@ pub fn replicates(results: &Results) -> Vec<u8> {
     let mut table = Table::new(results, keys.into_iter().chain(metrics));
     for policy in &results.policies {
         for (replicate, values) in policy.replicates.iter().enumerate() {
-            let values = values.iter().map(|value| match value {
-                Value::Number(number) => decimal(*number),
-                Value::Censored | Value::Absent => String::new(),
-            });
+            let values = values.iter().map(|&cell| value(cell));
             let scenario = [results.loaded.scenario.name.clone()];
-            let keys = scenario.into_iter().chain(names(policy)).chain([replicate.to_string()]);
+            let keys = scenario
+                .into_iter()
+                .chain(names(&policy.policy, policy.variant.as_deref()))
+                .chain([replicate.to_string()]);
             table.row(keys.chain(values));
         }
     }
@@ -47,7 +49,7 @@ pub fn drain(results: &Results) -> Vec<u8> {
     let mut table = Table::new(results, columns);
     for policy in &results.policies {
         for row in &policy.drains {
-            table.row(names(policy).chain([
+            table.row(names(&policy.policy, policy.variant.as_deref()).chain([
                 row.replicate.to_string(),
                 row.trigger.to_string(),
                 decimal(row.drain.at.as_secs_f64()),
@@ -72,7 +74,7 @@ pub fn concurrency(results: &Results) -> Vec<u8> {
                 let held = exact.held.get(level).copied().unwrap_or(0);
                 let seen = sampled.held.get(level).copied().unwrap_or(0);
                 below += held;
-                table.row(names(policy).chain([
+                table.row(names(&policy.policy, policy.variant.as_deref()).chain([
                     kind.to_owned(),
                     level.to_string(),
                     optional(share(held, time)),
@@ -123,7 +125,7 @@ pub fn timeline(results: &Results) -> Vec<u8> {
             let length = timeline.length(index).ticks() as f64;
             let second = crate::units::TICKS_PER_SECOND as f64;
             let level = |ticks: u64| decimal(ticks as f64 / (replicates * length));
-            table.row(names(policy).chain([
+            table.row(names(&policy.policy, policy.variant.as_deref()).chain([
                 decimal(timeline.start(index).as_secs_f64()),
                 mean(bucket.polls),
                 mean(bucket.attempts),
@@ -159,7 +161,7 @@ pub fn latency(results: &Results) -> Vec<u8> {
         for kind in LatencyKind::ALL {
             for quantile in QUANTILES {
                 let span = policy.latencies.quantile(kind, quantile);
-                table.row(names(policy).chain([
+                table.row(names(&policy.policy, policy.variant.as_deref()).chain([
                     kind.name().to_owned(),
                     decimal(quantile),
                     optional(span.map(Span::as_millis_f64)),
@@ -172,29 +174,9 @@ pub fn latency(results: &Results) -> Vec<u8> {
 
 /// `thresholds.csv`: a row per policy and threshold.
 pub fn thresholds(results: &Results) -> Vec<u8> {
-    let mut table = Table::new(
-        results,
-        [
-            "policy",
-            "metric",
-            "comparison",
-            "estimate",
-            "ci_low",
-            "ci_high",
-            "verdict",
-            "replicates_to_decide",
-        ],
-    );
-    for Judged { policy, threshold, estimate, judgement } in results.judged() {
-        table.row(names(policy).chain([
-            threshold.condition.metric.name().to_owned(),
-            threshold.condition.comparison.to_string(),
-            optional(estimate.estimate),
-            optional(estimate.low),
-            optional(estimate.high),
-            judgement.name().to_owned(),
-            judgement.replicates_to_decide().map_or_else(String::new, |n| n.to_string()),
-        ]));
+    let mut table = Table::new(results, ["policy"].into_iter().chain(JUDGED));
+    for found in results.judged() {
+        table.row(names(found.policy, found.variant).chain(judged(&found)));
     }
     table.bytes()
 }
@@ -218,7 +200,7 @@ pub fn differences(results: &Results) -> Vec<u8> {
     );
     for AgainstReference { policy, differences } in results.against_reference() {
         for difference in differences {
-            table.row(names(policy).chain([
+            table.row(names(&policy.policy, policy.variant.as_deref()).chain([
                 difference.metric.name().to_owned(),
                 difference.metric.unit().to_owned(),
                 difference.method.to_string(),
@@ -268,6 +250,32 @@ pub(super) fn figures(estimate: &Estimate) -> [String; FIGURES.len()] {
     ]
 }
 
+/// The columns of a threshold.
+pub(super) const JUDGED: [&str; 7] =
+    ["metric", "comparison", "estimate", "ci_low", "ci_high", "verdict", "replicates_to_decide"];
+
+/// The fields of a threshold, in the order of its columns.
+pub(super) fn judged(judged: &Judged<'_>) -> [String; JUDGED.len()] {
+    let Judged { threshold, estimate, judgement, .. } = judged;
+    [
+        threshold.condition.metric.name().to_owned(),
+        threshold.condition.comparison.to_string(),
+        optional(estimate.estimate),
+        optional(estimate.low),
+        optional(estimate.high),
+        judgement.name().to_owned(),
+        judgement.replicates_to_decide().map_or_else(String::new, |n| n.to_string()),
+    ]
+}
+
+/// One replicate's value.
+pub(super) fn value(value: Value) -> String {
+    match value {
+        Value::Number(number) => decimal(number),
+        Value::Censored | Value::Absent => String::new(),
+    }
+}
+
 fn optional(number: Option<f64>) -> String {
     number.map_or_else(String::new, decimal)
 }
@@ -277,18 +285,23 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// The policy of a row, and its variant where the scenario has variants.
-fn names(summary: &PolicySummary) -> impl Iterator<Item = String> {
-    [Some(summary.policy.clone()), summary.variant.clone()].into_iter().flatten()
+pub(super) fn names(policy: &str, variant: Option<&str>) -> impl Iterator<Item = String> {
+    [Some(policy.to_owned()), variant.map(str::to_owned)].into_iter().flatten()
 }
 
 /// A CSV file in memory: writes cannot fail, only rows of unequal length could, which is a bug.
-struct Table(csv::Writer<Vec<u8>>);
+pub(super) struct Table(csv::Writer<Vec<u8>>);
 
 impl Table {
     /// An empty table of these columns, and of `variant` after `policy` where the scenario has
     /// variants.
     fn new<'a>(results: &Results, columns: impl IntoIterator<Item = &'a str>) -> Table {
-        let variant = (!results.loaded.scenario.variants.is_empty()).then_some("variant");
+        Table::with(!results.loaded.scenario.variants.is_empty(), columns)
+    }
+
+    /// The same, told whether there are `variants`.
+    pub fn with<'a>(variants: bool, columns: impl IntoIterator<Item = &'a str>) -> Table {
+        let variant = variants.then_some("variant");
         let with_variant =
             |column| [Some(column), variant.filter(|_| column == "policy")].into_iter().flatten();
         let mut table = Table(csv::Writer::from_writer(Vec::new()));
@@ -296,11 +309,11 @@ impl Table {
         table
     }
 
-    fn row(&mut self, fields: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+    pub fn row(&mut self, fields: impl IntoIterator<Item = impl AsRef<[u8]>>) {
         self.0.write_record(fields).expect("rows are as long as the header");
     }
 
-    fn bytes(self) -> Vec<u8> {
+    pub fn bytes(self) -> Vec<u8> {
         self.0.into_inner().expect("a vector takes every write")
     }
 }

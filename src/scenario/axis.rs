@@ -1,9 +1,11 @@
 //! A key of a scenario and the values that it takes one after the other.
 
+use serde::Serialize;
+
 use super::ScenarioError;
 
 /// A key and its values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Axis {
     /// The dotted path, as in an override.
     pub key: String,
@@ -11,10 +13,10 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
-/// More values of a key than this are a mistake rather than a wish.
-const MOST_VALUES: usize = 1_000;
-
 impl Axis {
+    /// More values of a key than this are a mistake rather than a wish.
+    pub const MOST_VALUES: usize = 1_000;
+
     /// Reads `key=a,b,c`, or `key=from..to:n` for n values evenly apart, both ends included; ends that
     /// are whole numbers give whole numbers, and ends may have the same unit, as in `1s..5s:5`.
     ///
@@ -37,11 +39,13 @@ impl Axis {
             }
         };
         match read {
-            Some(values) if (1..=MOST_VALUES).contains(&values.len()) && !key.trim().is_empty() => {
+            Some(values)
+                if (1..=Axis::MOST_VALUES).contains(&values.len()) && !key.trim().is_empty() =>
+            {
                 Ok(Axis { key: key.trim().to_owned(), values })
             }
-            Some(values) if values.len() > MOST_VALUES => {
-                Err(wrong(format!("`{text}` has more than {MOST_VALUES} values")))
+            Some(values) if values.len() > Axis::MOST_VALUES => {
+                Err(wrong(format!("`{text}` has more than {} values", Axis::MOST_VALUES)))
             }
             _ => Err(wrong(format!("`{text}` is no key with values"))),
         }
@@ -61,6 +65,22 @@ impl Axis {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
+    /// How many combinations of values there are.
+    pub fn count(axes: &[Axis]) -> usize {
+        axes.iter().fold(1, |count: usize, axis| count.saturating_mul(axis.values.len()))
+    }
+
+    /// Every combination of values: by axis the number of the value, the last changing fastest.
+    pub fn combinations(axes: &[Axis]) -> Vec<Vec<usize>> {
+        axes.iter().fold(vec![Vec::new()], |combinations, axis| {
+            let each = |combination: &Vec<usize>| {
+                let combination = combination.clone();
+                (0..axis.values.len()).map(move |index| [&combination[..], &[index]].concat())
+            };
+            combinations.iter().flat_map(each).collect()
+        })
+    }
+
     /// Its value number `index` as an override.
     pub fn set(&self, index: usize) -> String {
         format!("{}={}", self.key, self.values[index])
@@ -71,7 +91,7 @@ impl Axis {
 fn range(from: &str, rest: &str) -> Option<Vec<String>> {
     let (to, count) = rest.split_once(':')?;
     let count: usize = count.trim().parse().ok().filter(|&count| count >= 2)?;
-    if count > MOST_VALUES {
+    if count > Axis::MOST_VALUES {
         return Some(vec![String::new(); count]);
     }
     let ((low, unit), (high, other)) = (Axis::number(from)?, Axis::number(to.trim())?);
@@ -101,6 +121,15 @@ mod tests {
         assert_eq!(values("k=1s..2s:3"), ["1s", "1.5s", "2s"]);
         assert_eq!(values("k=500ms"), ["500ms"]);
         assert_eq!(Axis::parse(" a.b =1,2").unwrap().set(1), "a.b=2");
+    }
+
+    #[test]
+    fn combinations_are_in_the_order_of_reading() {
+        let axes = [Axis::parse("a=1,2").unwrap(), Axis::parse("b=1..3:3").unwrap()];
+        let all = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]];
+        assert_eq!(Axis::combinations(&axes), all);
+        assert_eq!(Axis::count(&axes), all.len());
+        assert_eq!(Axis::combinations(&[]), [[0usize; 0]]);
     }
 
     #[test]

@@ -144,6 +144,12 @@ impl Scenario {
         Ok(())
     }
 
+    /// Lets a key take several values, in place of those that it has in the file's sweep.
+    pub fn sweep_over(&mut self, axis: Axis) {
+        self.sweep.retain(|other| other.key != axis.key);
+        self.sweep.push(axis);
+    }
+
     /// Holds the other policies against the named one.
     ///
     /// # Errors

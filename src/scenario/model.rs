@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::axis::Axis;
 use super::disturbance::{Disturbance, Variant};
 use super::threshold::Threshold;
 use crate::policy::{Handling, Policy, Scope};
@@ -37,6 +38,9 @@ pub struct Scenario {
     pub variants: Vec<Variant>,
     /// When a fleet counts as drained.
     pub drain: DrainRule,
+    /// The keys that take several values, each combination played by itself; empty is one run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<Axis>,
     /// What is asked of the results, in the file's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,

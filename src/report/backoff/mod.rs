@@ -99,7 +99,7 @@ fn render_group(group: &[Shown], style: &Style) -> String {
 }
 
 /// A column of attempts, then the chosen figures of each rule.
-fn columns(group: &[Shown], figures: &[usize]) -> Vec<Column> {
+fn columns(group: &[Shown], figures: &[usize]) -> Vec<Column<'static>> {
     let rows = group.iter().map(Shown::rows).max().unwrap_or(0);
     let attempts = (1..=rows).map(|attempt| Piece::new(attempt.to_string())).collect();
     let mut columns = vec![Column {

@@ -9,6 +9,7 @@ mod disturbance;
 mod guard;
 mod policy;
 mod pooler;
+mod sweep;
 mod threshold;
 mod variant;
 mod work;
@@ -59,6 +60,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
     let variants = fields.or("variant", Vec::new(), problems, |node, problems| {
         variant::variants(node, disturbances.as_deref(), context, problems)
     });
+    let sweep = fields.or("sweep", Vec::new(), problems, sweep::axes);
     let thresholds = fields.or("thresholds", Vec::new(), problems, |node, problems| {
         threshold::thresholds(node, context.policies, problems)
     });
@@ -92,6 +94,7 @@ pub(super) fn scenario(name: &str, root: &Node, problems: &mut Problems) -> Opti
         responses: Vec::new(),
         variants: variants?.into_iter().map(variant::PlacedVariant::lowered).collect(),
         drain: drain?,
+        sweep: sweep?,
         thresholds: thresholds?,
         reference: None,
         policies: policies?.played,
