@@ -7,6 +7,7 @@ mod cli;
 mod client_rules;
 mod compare;
 mod connections;
+mod coverage;
 mod deadline;
 mod determinism;
 mod differences;
