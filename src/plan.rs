@@ -19,12 +19,21 @@ pub struct Unit {
 
 /// All units of `scenario`, in plan order.
 pub fn units(scenario: &Scenario) -> Vec<Unit> {
+    units_from(scenario, 0)
+}
+
+/// Those from replicate number `first` on.
+pub fn units_from(scenario: &Scenario, first: u32) -> Vec<Unit> {
     let variants = scenario.variants.len().max(1);
     let pairs = (0..scenario.policies.len())
         .flat_map(|policy| (0..variants).map(move |variant| (policy, variant)));
     pairs
         .flat_map(|(policy, variant)| {
-            (0..scenario.run.replicates).map(move |replicate| Unit { policy, variant, replicate })
+            (first..scenario.run.replicates).map(move |replicate| Unit {
+                policy,
+                variant,
+                replicate,
+            })
         })
         .collect()
 }

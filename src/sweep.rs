@@ -29,22 +29,34 @@ pub fn play(
     jobs: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<PolicySummary> {
-    let (units, courses) = (plan::units(scenario), scenario.courses());
-    let mut summaries: Vec<PolicySummary> = Vec::new();
+    let mut summaries = Vec::new();
+    extend(&mut summaries, scenario, jobs, progress);
+    summaries
+}
+
+/// Plays the replicates of `scenario` that `summaries` do not have yet and folds them in: what comes of
+/// it is what [`play`] gives.
+pub fn extend(
+    summaries: &mut Vec<PolicySummary>,
+    scenario: &Scenario,
+    jobs: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) {
+    let first = summaries.first().map_or(0, |summary| summary.replicates.len() as u32);
+    let (units, courses) = (plan::units_from(scenario, first), scenario.courses());
     let done = |record: &UnitRecord| (scenario.run.duration, record.events);
     let play = |index: usize| play_unit(&courses[units[index].variant], units[index]);
     in_order(units.len(), jobs, play, progress, done, |index, record| {
-        let Unit { policy, variant, replicate } = units[index];
-        match summaries.last_mut() {
-            Some(summary) if replicate > 0 => summary.add(&record),
-            _ => {
+        let Unit { policy, variant, .. } = units[index];
+        match summaries.get_mut(policy * courses.len() + variant) {
+            Some(summary) => summary.add(&record),
+            None => {
                 let policy = &scenario.policies[policy].name;
                 let variant = scenario.variants.get(variant).map(|variant| &variant.name);
                 summaries.push(PolicySummary::new(policy, variant.cloned(), record));
             }
         }
     });
-    summaries
 }
 
 /// Plays every unit of several scenarios, all on the same threads, and keeps the metrics alone: by

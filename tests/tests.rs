@@ -22,6 +22,7 @@ mod layers;
 mod libraries;
 mod measured;
 mod outcomes;
+mod precision;
 mod queues;
 mod readme;
 mod real_pooler;

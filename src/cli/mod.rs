@@ -13,6 +13,7 @@ mod map;
 mod memory;
 mod played;
 mod points;
+mod precise;
 mod run;
 mod trace;
 mod tune;

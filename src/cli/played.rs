@@ -9,7 +9,7 @@ use super::Failure;
 use crate::scenario::{self, Loaded, Scenario};
 
 /// A scenario, and what of it is played.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct Played {
     /// A scenario file, or the name of a scenario inside the program
     scenario: String,
@@ -54,6 +54,11 @@ impl Played {
     /// The scenario itself.
     pub fn scenario(&self, more: &[String]) -> Result<Scenario, Failure> {
         Ok(self.load(more)?.scenario)
+    }
+
+    /// The same with so many random worlds.
+    pub fn with_replicates(&self, replicates: u32) -> Played {
+        Played { replicates: Some(replicates), ..self.clone() }
     }
 
     /// Whether it was said how many random worlds there shall be.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
+use super::precise::Asked;
 use super::{Console, Failure, memory, points, trace};
+use crate::explore::Precision;
 use crate::metrics::Judgement;
 use crate::report::{json, markdown, sweep as sweep_report, terminal};
 use crate::results::{self, Judged, Results, Swept, folder, tables};
@@ -40,6 +42,12 @@ pub(super) struct Run {
     /// Play every combination of values, key=a,b,c or key=from..to:n, and keep the metrics; may be repeated
     #[arg(long = "sweep", value_name = "KEY=VALUES", conflicts_with_all = ["reference", "trace"])]
     sweep: Vec<String>,
+    /// Play as many replicates as it takes to know a metric so well, as in sv_active_mean=5%
+    #[arg(long, value_name = "METRIC=SHARE", conflicts_with = "sweep")]
+    precision: Option<String>,
+    /// The most replicates to play for it
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "precision")]
+    max_replicates: u32,
     /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -74,18 +82,24 @@ enum Format {
 
 impl Run {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let mut loaded = self.played.load(&[])?;
-        if let Some(reference) = &self.reference {
-            loaded.scenario.compare_with(reference)?;
-        }
+        let mut loaded = self.load(&self.played)?;
         for axis in &self.sweep {
             loaded.scenario.sweep_over(Axis::parse(axis)?);
         }
         let out =
             self.out.clone().unwrap_or_else(|| Path::new("results").join(&loaded.scenario.name));
-        folder::check(&out, &results::digest(&loaded), self.force)?;
         if !loaded.scenario.sweep.is_empty() {
             return self.sweep(loaded, &out, console);
+        }
+        let with = |replicates| self.load(&self.played.with_replicates(replicates));
+        let asked = self.precision.as_deref().map(Precision::parse).transpose()?;
+        let asked = asked.map(|precision| Asked { precision, most: self.max_replicates.max(1) });
+        match asked {
+            Some(asked) => {
+                loaded = with(asked.first(loaded.scenario.run.replicates))?;
+                asked.check(&loaded, with, &out, self.force)?;
+            }
+            None => folder::check(&out, &results::digest(&loaded), self.force)?,
         }
         let jobs = self.played.jobs();
         if let Some(path) = &self.trace {
@@ -93,10 +107,15 @@ impl Run {
         }
         memory::check(&loaded.scenario, jobs)?;
 
-        let bar = console.progress(plan::units(&loaded.scenario).len());
-        let policies = sweep::play(&loaded.scenario, jobs, &|progress| bar.update(progress));
-        let seconds = bar.finish();
-
+        let (loaded, policies, seconds) = match asked {
+            Some(asked) => asked.play(loaded, with, jobs, console)?,
+            None => {
+                let bar = console.progress(plan::units(&loaded.scenario).len());
+                let show = |progress| bar.update(progress);
+                let policies = sweep::play(&loaded.scenario, jobs, &show);
+                (loaded, policies, bar.finish())
+            }
+        };
         let results = Results { loaded, policies };
         results.write(&out, self.force)?;
         console.say(&format!("wrote {} in {seconds:.1} s", out.display()));
@@ -113,9 +132,18 @@ impl Run {
         hold(&results.judged(), &out, printed)
     }
 
+    fn load(&self, played: &Played) -> Result<Loaded, Failure> {
+        let mut loaded = played.load(&[])?;
+        if let Some(reference) = &self.reference {
+            loaded.scenario.compare_with(reference)?;
+        }
+        Ok(loaded)
+    }
+
     /// Plays the scenario at every combination of values of its swept keys.
     fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
-        if self.reference.is_some() || self.trace.is_some() {
+        folder::check(out, &results::digest(&loaded), self.force)?;
+        if self.reference.is_some() || self.trace.is_some() || self.precision.is_some() {
             let help =
                 "run the scenario at one point: without its [sweep], with --set for the values";
             let what = "a sweep keeps the metrics of its points alone".to_owned();

@@ -1,10 +1,13 @@
-//! Questions that need many runs: sweeps and maps, and where the edge of something lies.
+//! Questions that need many runs: sweeps and maps, where the edge of something lies, and how many replicates
+//! a figure takes.
 //!
 //! A *point* is a scenario with some of its keys changed. Every point meets the same random worlds, so
 //! that neighbouring points differ by what was changed.
 
+pub mod precision;
 mod tune;
 
+pub use precision::Precision;
 pub use tune::{Question, tune};
 
 use crate::scenario::{Axis, Scenario};
