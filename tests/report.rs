@@ -56,8 +56,12 @@ active backends, 0 – 32m, 368 = full
 It drains under 2 of 4 policies: jittered-no-retry, a-name-beyond-all-limits.
 Shortest median time to drain: jittered-no-retry, 31 s. In some replicates only:
 jittered (4 of 5). Not drained by the end of the run, 30m after the trigger:
-baseline. With 5 replicates a median has no 95 % interval: use --replicates 6 or
-more.
+baseline.
+
+warning: with 5 replicates a median has no 95 % interval: use --replicates 6 or
+more
+warning: the run ended 30m after the trigger, before all had drained: whether
+they ever do shows --set run.duration=2h8m
 "
         )
     );
@@ -105,8 +109,12 @@ Shortest median time to drain:
 jittered-no-retry, 31 s. In some replicates
 only: jittered (4 of 5). Not drained by the end
 of the run, 30m after the trigger: baseline.
-With 5 replicates a median has no 95 % interval:
-use --replicates 6 or more.
+
+warning: with 5 replicates a median has no 95 %
+interval: use --replicates 6 or more
+warning: the run ended 30m after the trigger,
+before all had drained: whether they ever do
+shows --set run.duration=2h8m
 "
         )
     );
@@ -148,9 +156,10 @@ fn a_fleet_that_never_drains_gets_no_number() {
     let results = sample::restarted(&[("baseline", &[None; 6])]);
     let text = shown(&results, PLAIN);
     assert!(text.contains("99 %    > 30m   > 30m\n"), "{text}");
-    assert!(
-        text.ends_with("The fleet has not drained by the end of the run, 30m after the trigger.\n")
-    );
+    assert!(text.contains(
+        "\nThe fleet has not drained by the end of the run, 30m after the trigger.\n\nwarning: the run \
+         ended"
+    ));
     assert!(json::render(&results).contains(
         "\"time_to_drain_s\": {\n          \"unit\": \"s\",\n          \"estimate\": null,"
     ));
@@ -181,8 +190,8 @@ fn six_replicates_give_the_median_an_interval() {
     );
     let few = shown(&sample::restarted(&[("a", &drains[..5])]), PLAIN);
     assert!(few.ends_with(
-        "The fleet drains. Median time to drain: 32 s. With 5 replicates a median has no\n\
-         95 % interval: use --replicates 6 or more.\n"
+        "The fleet drains. Median time to drain: 32 s.\n\nwarning: with 5 replicates a median has no \
+         95 % interval: use --replicates 6 or\nmore\n"
     ));
 }
 
@@ -209,6 +218,8 @@ active backends, 0 – 32m, 368 = full
 Nothing disturbs it. Active backends on average: 40.5 under every policy.
 Longest wait but for 1 in 100: 2.0 ms under every policy. The pool is never
 full.
+
+a, b: mean active backends 65 in theory, 40.5 simulated
 "
         )
     );
@@ -243,6 +254,9 @@ active backends, 0 – 32m, 368 = full
 It drains in 1 of 2 variants: pause. Median time to drain: 8m 53s (95 % interval
 8m 50s – 8m 55s). Not drained by the end of the run, 30m after the trigger:
 nothing.
+
+warning: the run ended 30m after the trigger, before all had drained: whether
+they ever do shows --set run.duration=2h8m
 "
         )
     );
@@ -339,7 +353,46 @@ fn markdown_is_the_same_table() {
 | base\|line | 368 | 368 | 9 000 | 2.37 M | 22.1× | 99 % | > 30m | > 30m |
 
 The fleet has not drained by the end of the run, 30m after the trigger.
+
+- warning: the run ended 30m after the trigger, before all had drained: whether they ever do shows --set run.duration=2h8m
 "
         )
+    );
+}
+
+#[test]
+fn theory_stands_beside_and_says_what_it_assumed() {
+    let mut results = sample::steady(&["a", "b"]);
+    let row = results.policies[1].replicates[0].clone();
+    results.policies[1].replicates = vec![row; 10];
+    let text = shown(&results, PLAIN).replace("\n", " ");
+    let flagged = "b: mean active backends 65 in theory, 40.5 (40.5 – 40.5) simulated: some are";
+    assert!(text.contains(flagged) && text.contains(" a: mean active backends 65"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&json::render(&results)).unwrap();
+    assert_eq!(json["theory"][0]["assumption"], serde_json::Value::Null);
+    assert_eq!(json["theory"][1]["metric"], "sv_active_mean");
+    assert!(json["theory"][1]["assumption"].as_str().unwrap().contains("turned away"));
+}
+
+#[test]
+fn what_weakens_a_run_is_said_with_the_remedy() {
+    let mut results = sample::steady(&["a"]);
+    let row = results.policies[0].replicates[0].clone();
+    let with = |mean: f64| {
+        let mut row = row.clone();
+        row[Metric::SvActiveMean as usize] = Value::Number(mean);
+        row
+    };
+    results.policies[0].replicates = vec![with(10.0), with(20.0), with(30.0), with(20.0)];
+    for bucket in &mut results.policies[0].timeline.buckets[60..] {
+        bucket.polls += 50;
+    }
+    let text = shown(&results, PLAIN).replace('\n', " ");
+    // 20 ± 12.99: 4 · (0.65 / 0.1)² = 168.8.
+    let wide = "sv_active_mean of a is known to ± 65 % only: use --replicates 169 or --precision";
+    assert!(text.contains(wide), "{text}");
+    assert!(
+        text.contains("the warm-up of a does not end at rest: use --set run.warm_up"),
+        "{text}"
     );
 }

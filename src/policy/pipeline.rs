@@ -147,6 +147,29 @@ impl Pipeline {
         Span::from_ticks_f64(clamped)
     }
 
+    /// The mean delay that `step` draws, as far as each jitter is uniform over its range, by the midpoints
+    /// of its parts.
+    pub fn mean(&self, step: u32) -> Span {
+        const PARTS: u32 = 64;
+        const MOST_VALUES: usize = 4_096;
+        let (regime, step) = self.regime(step);
+        let spread = |values: Vec<f64>, range: &dyn Fn(f64) -> (f64, f64)| -> Vec<f64> {
+            let may_split = values.len() < MOST_VALUES;
+            let midpoints = |value: f64| {
+                let (low, high) = range(value);
+                let parts = if may_split && low < high { PARTS } else { 1 };
+                let part = (high - low) / f64::from(parts);
+                (0..parts).map(move |index| (low + (f64::from(index) + 0.5) * part).min(MOST))
+            };
+            values.into_iter().flat_map(midpoints).collect()
+        };
+        let grown = spread(vec![0.0], &|_| regime.growth.range(step));
+        let values = regime.stages.iter().fold(grown, |values, stage| {
+            spread(values, &|value| stage.range((value, value), step))
+        });
+        Span::from_ticks_f64(values.iter().sum::<f64>() / values.len() as f64)
+    }
+
     /// The step after `step`; a schedule that no longer changes stays where it is.
     #[inline]
     pub fn advance(&self, step: u32) -> u32 {

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use super::paragraph;
 use crate::policy::Policy;
-use crate::scenario::{Action, Candidate, DeadWaiters, Mode, Part, Scenario, Waves};
+use crate::scenario::{Candidate, DeadWaiters, Mode, Part, Scenario};
 use crate::theory;
-use crate::units::Ratio;
 
 /// A statement, and the policies that it holds for.
-type Statement = (String, Vec<String>);
+pub(super) type Statement = (String, Vec<String>);
 
 /// Columns of the text.
 const WIDTH: usize = 80;
@@ -23,15 +22,22 @@ pub fn render(scenario: &Scenario) -> String {
     if best > 1.01 * full {
         let _ = writeln!(text, "Completed at best: {best:.0} claims/s.");
     }
-    let mut loads = Vec::new();
+    let (mut loads, mut active) = (Vec::new(), Vec::new());
     for candidate in &scenario.policies {
         let load = theory::offered_load(scenario, candidate);
         state(&mut loads, &candidate.name, format!("{load:.0} claims/s"));
+        if let Some(mean) = theory::active_at_rest(scenario, candidate) {
+            state(&mut active, &candidate.name, format!("{mean:.1}"));
+        }
     }
-    for (load, names) in &loads {
-        let whose =
-            if loads.len() == 1 { String::new() } else { format!(" ({})", names.join(", ")) };
-        text.push_str(&paragraph("", &format!("Asked for at rest: {load}{whose}."), WIDTH));
+    for (what, figures) in [("Asked for at rest", &loads), ("Active backends at rest", &active)] {
+        for (figure, names) in figures {
+            let whose = match figures.len() {
+                1 => String::new(),
+                _ => format!(" ({})", names.join(", ")),
+            };
+            text.push_str(&paragraph("", &format!("{what}: {figure}{whose}."), WIDTH));
+        }
     }
     let requests = theory::background_utilisation(scenario);
     if requests > 0.0 {
@@ -63,6 +69,7 @@ fn surprises(scenario: &Scenario) -> Vec<Statement> {
             let about = [
                 ramp(scenario, policy),
                 patience(scenario, policy),
+                lock_in(scenario, policy),
                 client_pool(scenario, part),
                 kept_connections(scenario, part),
                 idle_connect_timeout(scenario, policy),
@@ -77,7 +84,7 @@ fn surprises(scenario: &Scenario) -> Vec<Statement> {
 }
 
 /// Books a statement for one more policy.
-fn state(statements: &mut Vec<Statement>, name: &str, statement: String) {
+pub(super) fn state(statements: &mut Vec<Statement>, name: &str, statement: String) {
     match statements.iter_mut().find(|(known, _)| *known == statement) {
         Some((_, names)) if names.iter().any(|known| known == name) => {}
         Some((_, names)) => names.push(name.to_owned()),
@@ -164,15 +171,8 @@ fn connections(scenario: &Scenario, part: &Part) -> u32 {
 }
 
 fn ramp(scenario: &Scenario, policy: &Policy) -> Option<String> {
-    let restarts = |action: &Action| {
-        matches!(action, Action::Restart { clients: Ratio::ONE, waves: Waves::One, .. })
-    };
     let courses = scenario.courses();
-    let mut happenings = courses.iter().flat_map(Scenario::happenings);
-    if !happenings.any(|happening| restarts(&happening.action)) {
-        return None;
-    }
-    let peak = theory::ramp_peak(scenario, policy)?;
+    let peak = courses.iter().find_map(|course| theory::ramp_peak(course, policy))?;
     let pool = scenario.pooler.pool_size;
     let spread = policy.start_up.longest();
     (peak > 0.8 * f64::from(pool)).then(|| {
@@ -194,6 +194,27 @@ fn patience(scenario: &Scenario, policy: &Policy) -> Option<String> {
             "the last in a full queue would wait {queue:.1} s, longer than the patience of {patience}: \
              places die before they are served, and dead ones are kept."
         )
+    })
+}
+
+fn lock_in(scenario: &Scenario, policy: &Policy) -> Option<String> {
+    let window = theory::lock_in(scenario, policy)?;
+    let full = theory::throughput(scenario, scenario.pooler.pool_size);
+    let asked = window.failing;
+    if full >= asked {
+        return None;
+    }
+    Some(match full < window.single {
+        true => format!(
+            "once all time out they ask {:.0} times a second, a single attempt each, and a full pool \
+             completes {full:.0}: nothing it completes is for anybody, and it does not come back.",
+            window.single
+        ),
+        false => format!(
+            "once all time out they ask {asked:.0} times a second with their retries, and a full pool \
+             completes {full:.0}: it is locked in. With a single attempt they would ask {:.0} times.",
+            window.single
+        ),
     })
 }
 

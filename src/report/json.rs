@@ -2,6 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
+use super::beside::{self, Beside};
+use super::warnings;
 use crate::metrics::{Difference, Estimate, Metric, PolicySummary};
 use crate::results::{self, AgainstReference, Judged, Results};
 use crate::scenario::Condition;
@@ -22,6 +24,23 @@ struct Report<'a> {
     reference: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differences: Vec<Differences<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    theory: Vec<Theory<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Theory<'a> {
+    policy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
+    metric: Metric,
+    theory: f64,
+    estimate: Option<f64>,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    assumption: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -93,6 +112,8 @@ pub fn render(results: &Results) -> String {
         policies: results.policies.iter().map(policy).collect(),
         reference: scenario.reference.as_deref(),
         differences: results.against_reference().into_iter().map(differences).collect(),
+        theory: beside::all(results).iter().map(theory).collect(),
+        warnings: warnings::all(results),
     };
     let mut text = serde_json::to_string_pretty(&report).expect("a report has text keys only");
     text.push('\n');
@@ -111,6 +132,19 @@ impl<'a> Policy<'a> {
     ) -> Policy<'a> {
         let metrics = Metric::ALL.iter().map(|&metric| estimate(metric)).collect();
         Policy { policy, variant, metrics }
+    }
+}
+
+fn theory<'a>(beside: &Beside<'a>) -> Theory<'a> {
+    Theory {
+        policy: &beside.summary.policy,
+        variant: beside.summary.variant.as_deref(),
+        metric: beside.simulated.metric,
+        theory: beside.theory,
+        estimate: beside.simulated.estimate,
+        ci_low: beside.simulated.low,
+        ci_high: beside.simulated.high,
+        assumption: beside.assumption,
     }
 }
 

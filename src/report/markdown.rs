@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use super::table::Column;
 use super::text::Glyphs;
-use super::{columns, differences, happenings, prose, thresholds};
+use super::{beside, columns, differences, happenings, prose, thresholds, warnings};
 use crate::results::Results;
 
 /// The whole report: heading, facts, thresholds, table, verdict.
@@ -45,6 +45,12 @@ pub fn render(results: &Results) -> String {
     let verdict: Vec<String> =
         prose::verdict(results).into_iter().map(|piece| piece.text).collect();
     out.push_str(&format!("\n{}\n", escaped(&verdict.join(" "))));
+    let theory = beside::lines(results);
+    let warnings = warnings::all(results).into_iter().map(|text| format!("warning: {text}"));
+    for (index, line) in theory.into_iter().chain(warnings).enumerate() {
+        let gap = if index == 0 { "\n" } else { "" };
+        out.push_str(&format!("{gap}- {}\n", escaped(&line)));
+    }
     out
 }
 

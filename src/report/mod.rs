@@ -6,6 +6,7 @@
 //! looks like is decided in one place (`columns`): `> 30m`, never a number.
 
 pub mod backoff;
+mod beside;
 pub mod check;
 mod columns;
 pub mod compare;
@@ -25,6 +26,7 @@ mod table;
 pub mod terminal;
 mod text;
 mod thresholds;
+mod warnings;
 
 use text::paragraph;
 pub use text::{Glyphs, Ink, Style};

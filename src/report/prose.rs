@@ -4,7 +4,7 @@ use super::columns::{drain_tone, has_trigger, trigger_to_end};
 use super::numbers::{count, span};
 use super::rows::Rows;
 use super::text::{Piece, Tone};
-use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
+use crate::metrics::{Estimate, Metric, PolicySummary};
 use crate::results::Results;
 use crate::scenario::{Demand, Mode};
 
@@ -121,15 +121,6 @@ fn recovery(results: &Results) -> Vec<Piece> {
     }
     short_of_backends(results, &mut text);
     shared_by_all(results, &mut text);
-    let (replicates, enough) = (replicates(results), replicates_for_median_interval());
-    if replicates < enough {
-        let noun = if replicates == 1 { "replicate" } else { "replicates" };
-        text.say(&format!("With {replicates} {noun} a median has no"));
-        text.keep("95 % interval:");
-        text.say("use");
-        text.keep(format!("--replicates {enough}"));
-        text.say("or more.");
-    }
     text.pieces
 }
 
@@ -228,10 +219,6 @@ impl Best {
             estimates.iter().filter(|(.., other)| tied(other)).map(|(name, ..)| name.clone());
         Some(Best { policies: best.collect(), rivals: policies.len(), value, estimate })
     }
-}
-
-fn replicates(results: &Results) -> usize {
-    results.policies.iter().map(|policy| policy.replicates.len()).min().unwrap_or(0)
 }
 
 fn demand(demand: &Demand) -> String {

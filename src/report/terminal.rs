@@ -4,8 +4,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::rows::Rows;
-use super::text::{Piece, Style, padded, truncated, wrap};
-use super::{columns, differences, happenings, numbers, prose, spark, table, thresholds};
+use super::text::{Piece, Style, padded, paragraph, truncated, wrap};
+use super::{
+    beside, columns, differences, happenings, numbers, prose, spark, table, thresholds, warnings,
+};
 use crate::metrics::{PolicySummary, Timeline};
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -29,8 +31,13 @@ pub fn render(results: &Results, style: &Style) -> String {
     if let Some(thresholds) = thresholds::lines(results, style) {
         parts.insert(1, thresholds);
     }
-    let verdict = wrap(&prose::verdict(results), " ", style.width, "", style.ink);
-    style.glyphs.write(&format!("{}\n{verdict}", parts.join("\n")))
+    parts.push(wrap(&prose::verdict(results), " ", style.width, "", style.ink));
+    let theory = beside::lines(results).into_iter();
+    let theory: String = theory.map(|line| paragraph("", &line, style.width)).collect();
+    let warnings = warnings::all(results).into_iter();
+    let warnings = warnings.map(|text| paragraph("", &format!("warning: {text}"), style.width));
+    parts.extend([theory, warnings.collect()].into_iter().filter(|part| !part.is_empty()));
+    style.glyphs.write(&parts.join("\n"))
 }
 
 fn head(results: &Results, style: &Style) -> String {

@@ -4,7 +4,7 @@
 use super::numbers::{figure, grouped};
 use super::rows::Rows;
 use super::text::{Glyphs, Piece, Style, Tone, wrap};
-use crate::metrics::{Judgement, Undecided};
+use crate::metrics::{Estimate, Judgement, Undecided};
 use crate::results::{Judged, Results};
 
 /// One threshold of one policy.
@@ -24,7 +24,7 @@ impl Row {
         Row {
             asked: judged.threshold.condition.to_string(),
             whose: Rows::of(&results.loaded.scenario).of_case(judged.policy, judged.variant),
-            figure: measured(judged),
+            figure: measured(&judged.estimate),
             why: match judged.judgement {
                 Judgement::Undecided(undecided) => Some(why(undecided)),
                 Judgement::Pass | Judgement::Fail => None,
@@ -81,8 +81,8 @@ pub(super) fn mark(judgement: Judgement, glyphs: Glyphs) -> Piece {
     }
 }
 
-fn measured(judged: &Judged<'_>) -> String {
-    let estimate = judged.estimate;
+/// An estimate with its interval: `90 (88 – 95)`.
+pub(super) fn measured(estimate: &Estimate) -> String {
     let bound = |bound: Option<f64>| bound.map_or_else(|| "never".to_owned(), figure);
     match (estimate.estimate, estimate.low, estimate.high) {
         _ if estimate.replicates == 0 => "absent".to_owned(),

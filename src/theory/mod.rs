@@ -1,8 +1,14 @@
 //! Closed forms: what a scenario's figures say before anything is played.
 
+mod lock_in;
+mod occupancy;
+
+pub use lock_in::{LockIn, lock_in};
+pub use occupancy::active_at_rest;
+
 use crate::policy::{Policy, Spread};
-use crate::scenario::{Arrivals, Candidate, Demand, Mode, Scenario, Work};
-use crate::units::Span;
+use crate::scenario::{Action, Arrivals, Candidate, Demand, Mode, Scenario, Waves, Work};
+use crate::units::{Ratio, Span};
 
 /// Most steps of a schedule that are looked at within a start-up window.
 const MOST_STEPS: u32 = 10_000;
@@ -80,11 +86,17 @@ pub fn polls_within(policy: &Policy, window: Span) -> u32 {
     polls
 }
 
-/// Claims at once at the end of a start-up spread W of the whole fleet: N/W · (polls within W) · service. The
-/// schedule restarts at its base interval within the spread, so the load is a multiple of that at rest. `None`
-/// without a spread.
+/// Claims at once at the end of a start-up spread W after a restart of the whole fleet: N/W · (polls within W) ·
+/// service. The schedule restarts at its base interval within the spread, so the load is a multiple of that at
+/// rest. `None` without a spread, or if nothing restarts all at once.
 pub fn ramp_peak(scenario: &Scenario, policy: &Policy) -> Option<f64> {
     let Spread::Uniform(low, high) = policy.start_up else { return None };
+    let restarts_all = |action: &Action| {
+        matches!(action, Action::Restart { clients: Ratio::ONE, waves: Waves::One, .. })
+    };
+    if !scenario.happenings().any(|happening| restarts_all(&happening.action)) {
+        return None;
+    }
     let window = Span::from_ticks(high.ticks() - low.ticks());
     let starts = f64::from(scenario.fleet.clients) / window.as_secs_f64();
     (window > Span::ZERO)
