@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::engine;
 use crate::metrics::{Outcome, PolicySummary, Recorder, Trace, UnitRecord};
 use crate::plan::{self, Unit};
+use crate::results::Folding;
 use crate::scenario::Scenario;
 use crate::units::Span;
 
@@ -22,6 +23,28 @@ pub struct Progress {
     pub events: u64,
 }
 
+/// One sitting at a run: how it is played, and what it has to do with other sittings.
+#[derive(Clone, Copy)]
+pub struct Sitting<'a> {
+    /// Threads.
+    pub jobs: usize,
+    /// Called after each finished unit, from any thread.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Whether no more units are to be begun; those under way are finished.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// The record of a unit that an earlier sitting has played.
+    pub load: &'a (dyn Fn(Unit) -> Option<UnitRecord> + Sync),
+    /// Called with the record of each unit that this one plays, from any thread.
+    pub keep: &'a (dyn Fn(Unit, &UnitRecord) + Sync),
+}
+
+impl<'a> Sitting<'a> {
+    /// The only one at its run.
+    pub fn alone(jobs: usize, progress: &'a (dyn Fn(Progress) + Sync)) -> Sitting<'a> {
+        Sitting { jobs, progress, stop: &|| false, load: &|_| None, keep: &|_, _| {} }
+    }
+}
+
 /// Plays every unit of `scenario`, each in the course of its variant, on `jobs` threads and folds
 /// the records in plan order; `progress` is called after each finished unit, from any thread.
 pub fn play(
@@ -29,22 +52,39 @@ pub fn play(
     jobs: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<PolicySummary> {
+    resume(scenario, Sitting::alone(jobs, progress)).0
+}
+
+/// The same in one sitting of perhaps several; also returns how many units are done. Where it was
+/// stopped, these are the first of the plan, and summaries are of them alone.
+pub fn resume(scenario: &Scenario, sitting: Sitting<'_>) -> (Vec<PolicySummary>, usize) {
     let (units, courses) = (plan::units(scenario), scenario.courses());
-    let mut summaries: Vec<PolicySummary> = Vec::new();
+    let mut folding = Folding::new(scenario);
+    let work = |index: usize| {
+        let unit = units[index];
+        (sitting.load)(unit).unwrap_or_else(|| {
+            let record = play_unit(&courses[unit.variant], unit);
+            (sitting.keep)(unit, &record);
+            record
+        })
+    };
     let done = |record: &UnitRecord| (scenario.run.duration, record.events);
-    let play = |index: usize| play_unit(&courses[units[index].variant], units[index]);
-    in_order(units.len(), jobs, play, progress, done, |index, record| {
-        let Unit { policy, variant, replicate } = units[index];
-        match summaries.last_mut() {
-            Some(summary) if replicate > 0 => summary.add(&record),
-            _ => {
-                let policy = &scenario.policies[policy].name;
-                let variant = scenario.variants.get(variant).map(|variant| &variant.name);
-                summaries.push(PolicySummary::new(policy, variant.cloned(), record));
-            }
-        }
+    let done = in_order(units.len(), sitting, work, done, |index, record| {
+        folding.add(units[index], record);
     });
-    summaries
+    (folding.finish(), done)
+}
+
+/// Plays `units` of `scenario` for their records alone, which `sitting` keeps; returns how many are done.
+pub fn record(scenario: &Scenario, units: &[Unit], sitting: Sitting<'_>) -> usize {
+    let courses = scenario.courses();
+    let work = |index: usize| {
+        let unit = units[index];
+        let record = play_unit(&courses[unit.variant], unit);
+        (sitting.keep)(unit, &record);
+        (scenario.run.duration, record.events)
+    };
+    in_order(units.len(), sitting, work, |&done| done, |_, _| {})
 }
 
 /// Plays every unit of several scenarios, all on the same threads, and keeps the metrics alone: by
@@ -68,7 +108,8 @@ pub fn outcomes(
         (scenarios[scenario].run.duration, record.events, record.values())
     };
     let done = |&(simulated, events, _): &(Span, u64, _)| (simulated, events);
-    in_order(units.len(), jobs, play, progress, done, |index, (.., values)| {
+    let sitting = Sitting::alone(jobs, progress);
+    in_order(units.len(), sitting, play, done, |index, (.., values)| {
         let (number, Unit { policy, variant, replicate }) = units[index];
         let scenario = &scenarios[number];
         match outcomes[number].last_mut() {
@@ -83,22 +124,23 @@ pub fn outcomes(
     outcomes
 }
 
-/// Does `work` for each of `count` units on `jobs` threads and hands what comes of it to `take` in
-/// order; `done` says how much was simulated.
+/// Does `work` for each of `count` units and hands what comes of it to `take` in order; `done` says how
+/// much was simulated. Returns for how many it was done: fewer if it was stopped, and then the first.
 fn in_order<T: Send>(
     count: usize,
-    jobs: usize,
+    sitting: Sitting<'_>,
     work: impl Fn(usize) -> T + Sync,
-    progress: &(dyn Fn(Progress) + Sync),
     done: impl Fn(&T) -> (Span, u64) + Sync,
     take: impl FnMut(usize, T) + Send,
-) {
+) -> usize {
+    let Sitting { jobs, progress, stop, .. } = sitting;
     let fold =
         Mutex::new(Fold { take, taken: 0, early: BTreeMap::new(), progress: Progress::default() });
     let next = AtomicUsize::new(0);
     // Each thread takes the next unit of the plan, so that few finished ones wait for an earlier one.
     let work = || {
-        while let index = next.fetch_add(1, Ordering::Relaxed)
+        while !stop()
+            && let index = next.fetch_add(1, Ordering::Relaxed)
             && index < count
         {
             let result = work(index);
@@ -118,6 +160,7 @@ fn in_order<T: Send>(
         // A machine that gives no more threads still has the one that asks.
         Err(_) => work(),
     }
+    fold.into_inner().expect("no unit panics while it folds").taken
 }
 
 /// Plays one unit, `course` being that of its variant.

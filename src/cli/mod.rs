@@ -8,11 +8,15 @@ mod check;
 mod compare;
 mod console;
 mod failure;
+mod interrupt;
 mod list;
 mod map;
 mod memory;
+mod merge;
+mod plan;
 mod played;
 mod run;
+mod sitting;
 mod trace;
 mod tune;
 
@@ -82,6 +86,8 @@ enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Plan(plan::Plan),
+    Merge(merge::Merge),
     Map(map::Map),
     Tune(tune::Tune),
     Check(check::Check),
@@ -111,6 +117,8 @@ impl Cli {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self.command {
             Command::Run(run) => run.run(console),
+            Command::Plan(plan) => plan.run(console),
+            Command::Merge(merge) => merge.run(console),
             Command::Map(map) => map.run(console),
             Command::Tune(tune) => tune.run(console),
             Command::Check(check) => check.run(console),

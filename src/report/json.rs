@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::metrics::{Difference, Estimate, Metric, PolicySummary};
-use crate::results::{self, AgainstReference, Judged, Results};
+use crate::results::{self, AgainstReference, Judged, Partial, Results};
 use crate::scenario::Condition;
 
 #[derive(Serialize)]
@@ -13,6 +13,8 @@ struct Report<'a> {
     digest: String,
     seed: u64,
     replicates: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<Partial>,
     duration_s: f64,
     first_trigger_s: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -87,6 +89,7 @@ pub fn render(results: &Results) -> String {
         digest: results::digest(&results.loaded),
         seed: scenario.run.seed,
         replicates: scenario.run.replicates,
+        partial: results.partial,
         duration_s: scenario.run.duration.as_secs_f64(),
         first_trigger_s: scenario.first_trigger().map(|at| at.as_secs_f64()),
         thresholds: results.judged().iter().map(threshold).collect(),

@@ -17,6 +17,7 @@ pub mod json;
 pub mod map;
 pub mod markdown;
 mod numbers;
+pub mod plan;
 mod prose;
 mod rows;
 mod spark;

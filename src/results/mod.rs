@@ -9,6 +9,7 @@ pub mod comparison;
 mod differences;
 mod edge;
 pub mod folder;
+mod folding;
 mod grid;
 mod judged;
 mod manifest;
@@ -17,13 +18,17 @@ pub mod tables;
 
 use std::path::Path;
 
+use serde::Serialize;
+
 pub use comparison::{Comparison, Mismatch};
 pub use differences::AgainstReference;
 pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
+pub use folding::Folding;
 pub use grid::Grid;
 pub use judged::Judged;
 pub use manifest::{Manifest, digest};
+pub(crate) use manifest::{TARGET, TOOL, VERSION};
 pub use read::{Finished, ReadError};
 
 use crate::metrics::PolicySummary;
@@ -36,6 +41,17 @@ pub struct Results {
     pub loaded: Loaded,
     /// One summary per policy that was played, or per policy and variant, in the scenario's order.
     pub policies: Vec<PolicySummary>,
+    /// How far a run got that was interrupted; `None` of a whole one.
+    pub partial: Option<Partial>,
+}
+
+/// How far an interrupted run got: the units done are the first of its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Partial {
+    /// Units done, which the results are of.
+    pub done: usize,
+    /// Units of the whole plan.
+    pub planned: usize,
 }
 
 /// One file of a results folder.
@@ -71,7 +87,7 @@ impl Results {
             files.push(File { name: "differences.csv", bytes: tables::differences(self) });
         }
         let names = files.iter().map(|file| file.name).collect();
-        let manifest = Manifest::new(&self.loaded, names);
+        let manifest = Manifest::new(&self.loaded, self.partial, names);
         files.push(File { name: manifest::NAME, bytes: manifest.to_json() });
         files
     }
