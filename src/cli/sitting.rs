@@ -139,9 +139,7 @@ fn say_found(records: &Records, console: &Console) {
             "warning: a part of {dir} is damaged: what cannot be read is played again"
         ));
     }
-    match records.found() {
-        0 => {}
-        1 => console.say(&format!("going on from the unit in {dir}")),
-        found => console.say(&format!("going on from the {found} units in {dir}")),
+    if records.found() > 0 {
+        console.say(&format!("going on from units on record in {dir}: {}", records.found()));
     }
 }

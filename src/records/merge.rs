@@ -1,6 +1,6 @@
 //! The shards of a run, together the whole of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::log::{self, Log, Place};
@@ -10,7 +10,7 @@ use crate::plan::{self, Unit};
 use crate::results::{self, Folding, Results, TARGET, VERSION};
 use crate::scenario::Loaded;
 
-/// Names of missing units that are listed; the rest is counted.
+/// Names that are listed; the rest is counted.
 const MOST_NAMED: usize = 5;
 
 /// Why shards make no results.
@@ -160,19 +160,25 @@ impl Shards {
             .enumerate()
             .filter(|(_, unit)| !self.places.contains_key(unit))
             .collect();
-        let Some(&(first, _)) = missing.first() else { return Ok(()) };
-        let named = missing.iter().take(MOST_NAMED).map(|(number, unit)| {
-            format!("number {number} ({})", unit.in_words(&self.loaded.scenario))
-        });
-        let mut named = named.collect::<Vec<_>>().join(", ");
-        if missing.len() > MOST_NAMED {
-            named.push_str(&format!(" and {} more", missing.len() - MOST_NAMED));
+        if missing.is_empty() {
+            return Ok(());
         }
+        let scenario = &self.loaded.scenario;
+        let named = some_of(
+            missing
+                .iter()
+                .map(|(number, unit)| format!("number {number} ({})", unit.in_words(scenario))),
+        );
         let help = match manifests[0].shard {
-            Some(shard) => format!(
-                "play `--shard {}` and name its folder too: one that was interrupted goes on from there",
-                shard.sibling(first)
-            ),
+            Some(shard) => {
+                let shards: BTreeSet<String> =
+                    missing.iter().map(|&(number, _)| shard.sibling(number).to_string()).collect();
+                format!(
+                    "play shard {} to its end, and name its folder too: one that was interrupted goes \
+                     on from there",
+                    some_of(shards.into_iter())
+                )
+            }
             None => "finish the run: the same command goes on from there".to_owned(),
         };
         Err(MergeError::Missing { missing: missing.len(), planned, named, help })
@@ -212,6 +218,16 @@ impl Shards {
         }
         Ok(folding.finish())
     }
+}
+
+/// The first of some names, and how many more there are.
+fn some_of(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let mut named = names.take(MOST_NAMED).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        named.push_str(&format!(" and {more} more"));
+    }
+    named
 }
 
 /// Whether this very version and target played a shard.

@@ -219,7 +219,11 @@ fn remove(dir: &Path) -> Result<(), RecordsError> {
 
 /// Writes a file that appears whole or not at all.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("")))?;
+    let mut builder = tempfile::Builder::new();
+    // Temporary files are private by default; this one becomes an ordinary file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new("")))?;
     file.write_all(bytes)?;
     file.persist(path)?;
     Ok(())

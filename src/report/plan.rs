@@ -42,21 +42,21 @@ impl Plan<'_> {
     /// For people: a row per unit, and how many there are.
     pub fn to_text(&self, style: &Style) -> String {
         let rows = self.rows();
-        let column = |name: &'static str, cell: &dyn Fn(&Row<'_>) -> Option<String>| {
+        let column = |heading: [&'static str; 2], cell: &dyn Fn(&Row<'_>) -> Option<String>| {
             let cells: Option<Vec<String>> = rows.iter().map(cell).collect();
             cells.map(|cells| Column {
-                name,
-                heading: ["", name],
+                name: heading[1],
+                heading,
                 weight: u8::MAX,
                 cells: cells.into_iter().map(Piece::new).collect(),
             })
         };
         let columns = [
-            column("policy", &|row| Some(row.policy.to_owned())),
-            column("variant", &|row| row.variant.map(str::to_owned)),
-            column("replicate", &|row| Some(row.replicate.to_string())),
-            column("number", &|row| Some(row.number.to_string())),
-            column("shard", &|row| row.shard.map(|shard| shard.to_string())),
+            column(["", "policy"], &|row| Some(row.policy.to_owned())),
+            column(["", "variant"], &|row| row.variant.map(str::to_owned)),
+            column(["", "replicate"], &|row| Some(row.replicate.to_string())),
+            column(["unit", "number"], &|row| Some(row.number.to_string())),
+            column(["", "shard"], &|row| row.shard.map(|shard| shard.to_string())),
         ];
         let table = table::render(columns.into_iter().flatten().collect(), style.width, style.ink);
         style.glyphs.write(&format!("{table}\n{}\n", self.count()))
@@ -66,10 +66,6 @@ impl Plan<'_> {
     pub fn to_csv(&self) -> Vec<u8> {
         let written = "a table in memory can be written";
         let mut table = csv::Writer::from_writer(Vec::new());
-        let variants = !self.scenario.variants.is_empty();
-        let head = ["number", "policy"].into_iter().chain(variants.then_some("variant"));
-        let head = head.chain(["replicate"]).chain(self.shards.map(|_| "shard"));
-        table.write_record(head).expect(written);
         for row in self.rows() {
             table.serialize(row).expect(written);
         }
