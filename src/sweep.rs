@@ -12,6 +12,9 @@ use crate::results::Folding;
 use crate::scenario::Scenario;
 use crate::units::Span;
 
+/// Records that wait for an earlier unit, a megabyte or two each, in memory.
+const MOST_EARLY: usize = 128;
+
 /// What a sweep has got done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -32,7 +35,7 @@ pub struct Sitting<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Whether no more units are to be begun; those under way are finished.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// The record of a unit that an earlier sitting has played.
+    /// The record of a unit that was played before, in this sitting or an earlier one.
     pub load: &'a (dyn Fn(Unit) -> Option<UnitRecord> + Sync),
     /// Called with the record of each unit that this one plays, from any thread.
     pub keep: &'a (dyn Fn(Unit, &UnitRecord) + Sync),
@@ -69,7 +72,7 @@ pub fn resume(scenario: &Scenario, sitting: Sitting<'_>) -> (Vec<PolicySummary>,
         })
     };
     let done = |record: &UnitRecord| (scenario.run.duration, record.events);
-    let done = in_order(units.len(), sitting, work, done, |index, record| {
+    let done = in_order(units.len(), MOST_EARLY, sitting, work, done, |index, record| {
         folding.add(units[index], record);
     });
     (folding.finish(), done)
@@ -84,7 +87,7 @@ pub fn record(scenario: &Scenario, units: &[Unit], sitting: Sitting<'_>) -> usiz
         (sitting.keep)(unit, &record);
         (scenario.run.duration, record.events)
     };
-    in_order(units.len(), sitting, work, |&done| done, |_, _| {})
+    in_order(units.len(), usize::MAX, sitting, work, |&done| done, |_, _| {})
 }
 
 /// Plays every unit of several scenarios, all on the same threads, and keeps the metrics alone: by
@@ -109,7 +112,7 @@ pub fn outcomes(
     };
     let done = |&(simulated, events, _): &(Span, u64, _)| (simulated, events);
     let sitting = Sitting::alone(jobs, progress);
-    in_order(units.len(), sitting, play, done, |index, (.., values)| {
+    in_order(units.len(), usize::MAX, sitting, play, done, |index, (.., values)| {
         let (number, Unit { policy, variant, replicate }) = units[index];
         let scenario = &scenarios[number];
         match outcomes[number].last_mut() {
@@ -125,20 +128,29 @@ pub fn outcomes(
 }
 
 /// Does `work` for each of `count` units and hands what comes of it to `take` in order; `done` says how
-/// much was simulated. Returns for how many it was done: fewer if it was stopped, and then the first.
+/// much was simulated. What waits for an earlier unit is held in memory if it is among the first
+/// `most_early` to do so; else the work is done a second time, which is cheap where units are on record.
+/// Returns for how many units it was done: fewer if it was stopped, and then the first.
 fn in_order<T: Send>(
     count: usize,
+    most_early: usize,
     sitting: Sitting<'_>,
     work: impl Fn(usize) -> T + Sync,
     done: impl Fn(&T) -> (Span, u64) + Sync,
     take: impl FnMut(usize, T) + Send,
 ) -> usize {
     let Sitting { jobs, progress, stop, .. } = sitting;
-    let fold =
-        Mutex::new(Fold { take, taken: 0, early: BTreeMap::new(), progress: Progress::default() });
+    let fold = Mutex::new(Fold {
+        work: &work,
+        take,
+        taken: 0,
+        early: BTreeMap::new(),
+        most_early,
+        progress: Progress::default(),
+    });
     let next = AtomicUsize::new(0);
     // Each thread takes the next unit of the plan, so that few finished ones wait for an earlier one.
-    let work = || {
+    let take_part = || {
         while !stop()
             && let index = next.fetch_add(1, Ordering::Relaxed)
             && index < count
@@ -155,10 +167,10 @@ fn in_order<T: Send>(
     };
     match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
         Ok(pool) => {
-            pool.broadcast(|_| work());
+            pool.broadcast(|_| take_part());
         }
         // A machine that gives no more threads still has the one that asks.
-        Err(_) => work(),
+        Err(_) => take_part(),
     }
     fold.into_inner().expect("no unit panics while it folds").taken
 }
@@ -182,20 +194,52 @@ pub fn trace(course: &Scenario, unit: Unit, writer: impl io::Write) -> io::Resul
 }
 
 /// Hands results on in plan order, whatever the order in which they come.
-struct Fold<T, F> {
+struct Fold<'a, T, W, F> {
+    work: &'a W,
     take: F,
     /// Units handed on so far: the index of the next.
     taken: usize,
-    early: BTreeMap<usize, T>,
+    /// Results that came before their turn; `None` where they were too many to hold.
+    early: BTreeMap<usize, Option<T>>,
+    most_early: usize,
     progress: Progress,
 }
 
-impl<T, F: FnMut(usize, T)> Fold<T, F> {
+impl<T, W: Fn(usize) -> T, F: FnMut(usize, T)> Fold<'_, T, W, F> {
     fn put(&mut self, index: usize, result: T) {
-        self.early.insert(index, result);
-        while let Some(result) = self.early.remove(&self.taken) {
+        let held = index == self.taken || self.early.len() < self.most_early;
+        self.early.insert(index, held.then_some(result));
+        while let Some(early) = self.early.remove(&self.taken) {
+            let result = early.unwrap_or_else(|| (self.work)(self.taken));
             (self.take)(self.taken, result);
             self.taken += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_early_waits_for_its_turn_or_is_done_again() {
+        let (mut taken, again) = (Vec::new(), AtomicUsize::new(0));
+        let work = |index| {
+            again.fetch_add(1, Ordering::Relaxed);
+            index
+        };
+        let mut fold = Fold {
+            work: &work,
+            take: |index, result: usize| taken.push((index, result)),
+            taken: 0,
+            early: BTreeMap::new(),
+            most_early: 2,
+            progress: Progress::default(),
+        };
+        for index in [3, 1, 4, 2, 0] {
+            fold.put(index, index);
+        }
+        assert_eq!(taken, [0, 1, 2, 3, 4].map(|index| (index, index)));
+        assert_eq!(again.into_inner(), 2);
     }
 }

@@ -14,7 +14,8 @@ herdsim="${CARGO_TARGET_DIR:-target}/release/herdsim"
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-play() { "$herdsim" run deriver-restart --replicates 4 --out "$@" --no-progress >/dev/null 2>"$place/said"; }
+run=(run deriver-restart --replicates 4 --set fleet.clients=5000)
+play() { "$herdsim" "${run[@]}" --out "$@" --no-progress >/dev/null 2>"$place/said"; }
 
 began=$(date +%s%N)
 play "$place/whole"
@@ -25,7 +26,7 @@ hit=0 resumed=0
 for ((kill = 1; kill <= kills; kill++)); do
     habits=()
     ((kill % 2)) && habits=(--keep-units)
-    "$herdsim" run deriver-restart --replicates 4 --out "$place/killed" "${habits[@]}" --quiet >/dev/null &
+    "$herdsim" "${run[@]}" --out "$place/killed" "${habits[@]}" --quiet >/dev/null &
     sleep "$(awk "BEGIN { print $RANDOM / 32768 * $millis / 1000 }")"
     kill -KILL $! 2>/dev/null || true
     wait $! 2>/dev/null || hit=$((hit + 1))

@@ -273,3 +273,71 @@ mod signals {
         assert_eq!(files(&place.path().join("r")), whole);
     }
 }
+
+mod on_record {
+    use herdsim::plan::{self, Unit};
+    use herdsim::records::{Manifest, Records, RecordsError};
+    use herdsim::scenario::{self, Loaded};
+    use herdsim::sweep;
+
+    fn loaded(name: &str) -> Loaded {
+        let short = ["run.replicates=1".to_owned()];
+        scenario::load(name, &short).unwrap()
+    }
+
+    fn open(loaded: &Loaded, dir: &std::path::Path) -> Result<Records, RecordsError> {
+        Records::open(dir, Manifest::new(loaded, None), false)
+    }
+
+    /// The first unit of a scenario.
+    const FIRST: Unit = Unit { policy: 0, variant: 0, replicate: 0 };
+
+    #[test]
+    fn a_record_comes_back_as_it_was() {
+        // A fleet, items of work, requests beside the fleet, backend logins.
+        for name in ["deriver-restart", "items-survive", "api-burst", "pgbouncer-login-storm"] {
+            let loaded = loaded(name);
+            let courses = loaded.scenario.courses();
+            let place = tempfile::tempdir().unwrap();
+            let units = plan::units(&loaded.scenario).into_iter().take(2);
+            let played: Vec<_> =
+                units.map(|unit| (unit, sweep::play_unit(&courses[unit.variant], unit))).collect();
+            let records = open(&loaded, place.path()).unwrap();
+            records.begin();
+            for (unit, record) in &played {
+                assert_eq!(records.load(*unit), None);
+                records.keep(*unit, record);
+                assert_eq!(records.load(*unit).as_ref(), Some(record), "in the same sitting");
+            }
+            records.close().unwrap();
+            let records = open(&loaded, place.path()).unwrap();
+            assert_eq!((records.found(), records.damaged()), (played.len(), 0));
+            for (unit, record) in &played {
+                assert_eq!(records.load(*unit).as_ref(), Some(record), "in the next one");
+            }
+        }
+    }
+
+    #[test]
+    fn two_cannot_add_to_the_same_records() {
+        let (loaded, place) = (loaded("steady-state"), tempfile::tempdir().unwrap());
+        let records = open(&loaded, place.path()).unwrap();
+        records.begin();
+        assert!(matches!(open(&loaded, place.path()), Err(RecordsError::InUse(_))));
+        records.close().unwrap();
+        assert!(open(&loaded, place.path()).is_ok());
+    }
+
+    #[test]
+    fn where_records_cannot_be_kept_the_run_goes_on_without() {
+        let (loaded, place) = (loaded("steady-state"), tempfile::tempdir().unwrap());
+        let dir = place.path().join("r.units");
+        let records = open(&loaded, &dir).unwrap();
+        std::fs::write(&dir, "in the way").unwrap();
+        records.begin();
+        assert!(records.have_failed());
+        records.keep(FIRST, &sweep::play_unit(&loaded.scenario, FIRST));
+        assert_eq!((records.count(), records.load(FIRST)), (0, None));
+        assert!(records.close().unwrap_err().to_string().starts_with("cannot create "));
+    }
+}

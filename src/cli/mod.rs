@@ -38,6 +38,7 @@ Examples:
                                                     where it drains and where not
   herdsim tune my.toml --policy mine --maximize fleet.clients --such-that 'time_to_drain_s < 60'
                                                     how far that is from the cliff
+  herdsim merge shards/* --out results/my           the results of a run on many machines
   herdsim backoff botocore-standard@1.34.107        what a library's retries do
 
 {usage-heading} {usage}

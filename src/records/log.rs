@@ -18,14 +18,11 @@ const FORMAT: &str = "herdsim unit records 1";
 /// Length and checksum before a payload.
 const HEAD: u64 = 8;
 
-/// Where payloads are.
-pub(super) type Places = BTreeMap<Unit, Place>;
-
 /// Where a payload is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+struct Place {
     offset: u64,
-    length: u32,
+    length: usize,
 }
 
 /// An open log.
@@ -35,8 +32,7 @@ pub(super) struct Log {
     file: File,
     /// Behind the last whole frame.
     end: u64,
-    /// Whole frames.
-    pub frames: usize,
+    places: BTreeMap<Unit, Place>,
     /// Frames that could not be read when it was opened.
     pub damaged: usize,
 }
@@ -44,7 +40,7 @@ pub(super) struct Log {
 impl Log {
     /// Opens the log of the run with `digest` to add to it, and creates it where there is none; whoever
     /// opens it a second time is refused.
-    pub fn open(path: &Path, digest: &str) -> Result<(Log, Places), RecordsError> {
+    pub fn open(path: &Path, digest: &str) -> Result<Log, RecordsError> {
         let failed = |error| RecordsError::io("open", path)(error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -53,39 +49,37 @@ impl Log {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(RecordsError::InUse(path.parent().unwrap_or(path).to_owned()));
         }
-        let (mut log, places) = Log::scan(path, file, digest)?;
+        let mut log = Log::scan(path, file, digest)?;
+        log.file.set_len(log.end).map_err(failed)?;
         if log.end == 0 {
-            log.file.set_len(0).map_err(failed)?;
             log.write(header(digest).as_bytes())?;
-        } else {
-            log.file.set_len(log.end).map_err(failed)?;
         }
-        Ok((log, places))
+        Ok(log)
     }
 
     /// Opens the log of the run with `digest` as it is.
-    pub fn read(path: &Path, digest: &str) -> Result<(Log, Places), RecordsError> {
+    pub fn read(path: &Path, digest: &str) -> Result<Log, RecordsError> {
         let file = File::open(path).map_err(RecordsError::io("open", path))?;
         Log::scan(path, file, digest)
     }
 
     /// Finds all whole frames whose checksum is right.
-    fn scan(path: &Path, file: File, digest: &str) -> Result<(Log, Places), RecordsError> {
-        let mut log = Log { path: path.to_owned(), file, end: 0, frames: 0, damaged: 0 };
-        let places = log.find(digest).map_err(RecordsError::io("read", path))?;
-        Ok((log, places))
+    fn scan(path: &Path, file: File, digest: &str) -> Result<Log, RecordsError> {
+        let path_of = path.to_owned();
+        let mut log = Log { path: path_of, file, end: 0, places: BTreeMap::new(), damaged: 0 };
+        log.find(digest).map_err(RecordsError::io("read", path))?;
+        Ok(log)
     }
 
-    fn find(&mut self, digest: &str) -> io::Result<Places> {
+    fn find(&mut self, digest: &str) -> io::Result<()> {
         let size = self.file.metadata()?.len();
-        let mut places = Places::new();
         let mut reader = BufReader::with_capacity(1 << 16, &self.file);
         let header = header(digest);
         let mut first = String::new();
         reader.by_ref().take(header.len() as u64).read_to_string(&mut first).unwrap_or_default();
         if first != header {
             self.damaged = usize::from(size > 0);
-            return Ok(places);
+            return Ok(());
         }
         self.end = header.len() as u64;
         let mut payload = Vec::new();
@@ -94,7 +88,8 @@ impl Log {
             reader.read_exact(&mut length)?;
             reader.read_exact(&mut sum)?;
             let length = u32::from_le_bytes(length);
-            if u64::from(length) > size - self.end - HEAD {
+            let behind = self.end + HEAD + u64::from(length);
+            if behind > size {
                 break;
             }
             payload.resize(length as usize, 0);
@@ -102,30 +97,42 @@ impl Log {
             let whole = crc32fast::hash(&payload) == u32::from_le_bytes(sum);
             match postcard::take_from_bytes::<Unit>(&payload) {
                 Ok((unit, _)) if whole => {
-                    places.insert(unit, Place { offset: self.end + HEAD, length });
-                    self.frames += 1;
+                    let place = Place { offset: self.end + HEAD, length: payload.len() };
+                    self.places.insert(unit, place);
                 }
                 _ => self.damaged += 1,
             }
-            self.end += HEAD + u64::from(length);
+            self.end = behind;
         }
         self.damaged += usize::from(self.end < size);
-        Ok(places)
+        Ok(())
     }
 
-    /// The payload at `place`.
-    pub fn payload(&mut self, place: &Place) -> Result<Vec<u8>, RecordsError> {
-        let mut payload = vec![0; place.length as usize];
+    /// The units on record.
+    pub fn units(&self) -> impl ExactSizeIterator<Item = Unit> {
+        self.places.keys().copied()
+    }
+
+    /// Whether `unit` is on record.
+    pub fn has(&self, unit: Unit) -> bool {
+        self.places.contains_key(&unit)
+    }
+
+    /// The payload of `unit`; `None` if it is not on record.
+    pub fn payload(&mut self, unit: Unit) -> Result<Option<Vec<u8>>, RecordsError> {
+        let Some(place) = self.places.get(&unit) else { return Ok(None) };
+        let mut payload = vec![0; place.length];
         let sought = self.file.seek(SeekFrom::Start(place.offset));
         let read = sought.and_then(|_| self.file.read_exact(&mut payload));
         read.map_err(RecordsError::io("read", &self.path))?;
-        Ok(payload)
+        Ok(Some(payload))
     }
 
-    /// Adds a frame.
-    pub fn append(&mut self, frame: &[u8]) -> Result<(), RecordsError> {
+    /// Adds the frame of `unit`.
+    pub fn append(&mut self, unit: Unit, frame: &[u8]) -> Result<(), RecordsError> {
+        let place = Place { offset: self.end + HEAD, length: frame.len() - HEAD as usize };
         self.write(frame)?;
-        self.frames += 1;
+        self.places.insert(unit, place);
         Ok(())
     }
 

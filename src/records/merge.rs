@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::log::{self, Log, Place};
+use super::log::{self, Log};
 use super::{LOG, Manifest, RecordsError};
 use crate::metrics::PolicySummary;
 use crate::plan::{self, Unit};
@@ -91,8 +91,8 @@ impl MergeError {
 pub struct Shards {
     loaded: Loaded,
     shards: Vec<Shard>,
-    /// Which shard has a unit, and where in its log.
-    places: BTreeMap<Unit, (usize, Place)>,
+    /// Which shard has a unit.
+    holders: BTreeMap<Unit, usize>,
 }
 
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Shards {
         if results::digest(&loaded) != *digest {
             return Err(changed());
         }
-        let mut merged = Shards { loaded, shards: Vec::new(), places: BTreeMap::new() };
+        let mut merged = Shards { loaded, shards: Vec::new(), holders: BTreeMap::new() };
         for dir in dirs {
             merged.add(dir, digest)?;
         }
@@ -134,17 +134,15 @@ impl Shards {
     }
 
     fn add(&mut self, dir: &Path, digest: &str) -> Result<(), MergeError> {
-        let (log, places) = Log::read(&dir.join(LOG), digest)?;
-        let index = self.shards.len();
+        let log = Log::read(&dir.join(LOG), digest)?;
+        let (index, units) = (self.shards.len(), log.units().collect::<Vec<_>>());
         self.shards.push(Shard { dir: dir.to_owned(), log });
-        for (unit, place) in places {
-            let Some(&(earlier, known)) = self.places.get(&unit) else {
-                self.places.insert(unit, (index, place));
-                continue;
-            };
-            let theirs = self.shards[earlier].log.payload(&known)?;
-            if theirs != self.shards[index].log.payload(&place)? {
-                let (a, b) = (self.shards[earlier].dir.clone(), dir.to_owned());
+        for unit in units {
+            let holder = *self.holders.entry(unit).or_insert(index);
+            if holder != index
+                && self.shards[holder].log.payload(unit)? != self.shards[index].log.payload(unit)?
+            {
+                let (a, b) = (self.shards[holder].dir.clone(), dir.to_owned());
                 let unit = unit.in_words(&self.loaded.scenario);
                 return Err(MergeError::Disagree { a, b, unit });
             }
@@ -158,7 +156,7 @@ impl Shards {
         let missing: Vec<(usize, Unit)> = units
             .into_iter()
             .enumerate()
-            .filter(|(_, unit)| !self.places.contains_key(unit))
+            .filter(|(_, unit)| !self.holders.contains_key(unit))
             .collect();
         if missing.is_empty() {
             return Ok(());
@@ -207,10 +205,9 @@ impl Shards {
     fn fold(&mut self) -> Result<Vec<PolicySummary>, MergeError> {
         let mut folding = Folding::new(&self.loaded.scenario);
         for unit in plan::units(&self.loaded.scenario) {
-            let (shard, place) = &self.places[&unit];
-            let Shard { dir, log } = &mut self.shards[*shard];
-            let payload = log.payload(place)?;
-            let record = log::record(&payload).ok_or_else(|| RecordsError::Damaged {
+            let Shard { dir, log } = &mut self.shards[self.holders[&unit]];
+            let record = log.payload(unit)?.and_then(|payload| log::record(&payload));
+            let record = record.ok_or_else(|| RecordsError::Damaged {
                 path: dir.join(LOG),
                 what: format!("{} cannot be read", unit.in_words(&self.loaded.scenario)),
             })?;

@@ -22,7 +22,7 @@ pub use merge::{MergeError, Shards};
 
 use crate::metrics::UnitRecord;
 use crate::plan::Unit;
-use log::{Log, Places};
+use log::Log;
 
 /// The manifest's name.
 const MANIFEST: &str = "units.json";
@@ -34,8 +34,7 @@ const LOG: &str = "units.bin";
 pub struct Records {
     dir: PathBuf,
     manifest: Manifest,
-    /// Those of earlier sittings.
-    found: Places,
+    found: usize,
     damaged: usize,
     state: Mutex<State>,
 }
@@ -66,14 +65,19 @@ impl Records {
             remove(dir)?;
         }
         let path = dir.join(LOG);
-        let (found, damaged, state) = match path.exists() {
-            true => {
-                let (log, places) = Log::open(&path, &manifest.digest)?;
-                (places, log.damaged, State::Open(log))
-            }
-            false => (Places::new(), 0, State::Waiting),
+        let mut records = Records {
+            dir: dir.to_owned(),
+            manifest,
+            found: 0,
+            damaged: 0,
+            state: Mutex::new(State::Waiting),
         };
-        Ok(Records { dir: dir.to_owned(), manifest, found, damaged, state: Mutex::new(state) })
+        if path.exists() {
+            let log = Log::open(&path, &records.manifest.digest)?;
+            (records.found, records.damaged) = (log.units().len(), log.damaged);
+            records.state = Mutex::new(State::Open(log));
+        }
+        Ok(records)
     }
 
     /// Keeps records from now on. If that fails, no more are kept: see [`Records::failure`].
@@ -91,25 +95,7 @@ impl Records {
         fs::create_dir_all(&self.dir).map_err(RecordsError::io("create", &self.dir))?;
         let path = self.dir.join(MANIFEST);
         write_whole(&path, &self.manifest.to_json()).map_err(RecordsError::io("write", &path))?;
-        Ok(Log::open(&self.dir.join(LOG), &self.manifest.digest)?.0)
-    }
-
-    /// Whether an earlier sitting has left a record of `unit`.
-    pub fn has(&self, unit: Unit) -> bool {
-        self.found.contains_key(&unit)
-    }
-
-    /// How many records earlier sittings have left.
-    pub fn found(&self) -> usize {
-        self.found.len()
-    }
-
-    /// How many records there are by now.
-    pub fn count(&self) -> usize {
-        match &*self.state() {
-            State::Open(log) => log.frames,
-            State::Waiting | State::Failed(_) => self.found(),
-        }
+        Log::open(&self.dir.join(LOG), &self.manifest.digest)
     }
 
     /// Where they are.
@@ -117,16 +103,34 @@ impl Records {
         &self.dir
     }
 
+    /// How many records earlier sittings have left.
+    pub fn found(&self) -> usize {
+        self.found
+    }
+
     /// How many places of the log could not be read when it was opened.
     pub fn damaged(&self) -> usize {
         self.damaged
     }
 
-    /// What an earlier sitting has left of `unit`; `None` if that is nothing, or cannot be read.
+    /// How many records there are by now.
+    pub fn count(&self) -> usize {
+        match &*self.state() {
+            State::Open(log) => log.units().len(),
+            State::Waiting => 0,
+            State::Failed(_) => self.found,
+        }
+    }
+
+    /// Whether there is a record of `unit`.
+    pub fn has(&self, unit: Unit) -> bool {
+        matches!(&*self.state(), State::Open(log) if log.has(unit))
+    }
+
+    /// The record of `unit`; `None` if there is none, or it cannot be read.
     pub fn load(&self, unit: Unit) -> Option<UnitRecord> {
-        let place = self.found.get(&unit)?;
         let payload = match &mut *self.state() {
-            State::Open(log) => log.payload(place).ok()?,
+            State::Open(log) => log.payload(unit).ok()??,
             State::Waiting | State::Failed(_) => return None,
         };
         log::record(&payload)
@@ -140,7 +144,7 @@ impl Records {
         let frame = log::frame(unit, record);
         let mut state = self.state();
         if let State::Open(log) = &mut *state
-            && let Err(error) = log.append(&frame)
+            && let Err(error) = log.append(unit, &frame)
         {
             *state = State::Failed(error);
         }
