@@ -1,4 +1,4 @@
-//! All units of a plan, in parallel, folded in plan order. The only threads of the program.
+//! All units of a plan, in parallel, folded in plan order. The only threads that play anything.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -136,6 +136,15 @@ fn an_empty_log_is_no_damage() {
 }
 
 #[test]
+fn a_kill_while_the_folder_of_records_is_made_costs_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("r.units")).unwrap();
+    fs::write(place.path().join("r.units/units.json.new"), "{ \"tool\": \"her").unwrap();
+    assert!(herdsim(place.path(), &RUN).status.success());
+    assert_eq!(finish(place.path()).0, UNITS);
+}
+
+#[test]
 fn records_of_another_run_are_never_mixed_in() {
     let (place, _) = killed();
     let before = files(&place.path().join("r.units"));

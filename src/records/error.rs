@@ -44,7 +44,7 @@ impl RecordsError {
     /// What to do about it.
     pub fn help(&self) -> &'static str {
         match self {
-            RecordsError::Io { .. } => "choose another folder with `--out`",
+            RecordsError::Io { .. } => "see that it is there and may be read and written",
             RecordsError::None(_) => {
                 "name a folder that `herdsim run --shard K/N` has written, or an empty one to write to"
             }

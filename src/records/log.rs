@@ -65,8 +65,8 @@ impl Log {
 
     /// Finds all whole frames whose checksum is right.
     fn scan(path: &Path, file: File, digest: &str) -> Result<Log, RecordsError> {
-        let path_of = path.to_owned();
-        let mut log = Log { path: path_of, file, end: 0, places: BTreeMap::new(), damaged: 0 };
+        let (path_buf, places) = (path.to_owned(), BTreeMap::new());
+        let mut log = Log { path: path_buf, file, end: 0, places, damaged: 0 };
         log.find(digest).map_err(RecordsError::io("read", path))?;
         Ok(log)
     }
@@ -74,10 +74,9 @@ impl Log {
     fn find(&mut self, digest: &str) -> io::Result<()> {
         let size = self.file.metadata()?.len();
         let mut reader = BufReader::with_capacity(1 << 16, &self.file);
-        let header = header(digest);
-        let mut first = String::new();
-        reader.by_ref().take(header.len() as u64).read_to_string(&mut first).unwrap_or_default();
-        if first != header {
+        let (header, mut first) = (header(digest), Vec::new());
+        reader.by_ref().take(header.len() as u64).read_to_end(&mut first)?;
+        if first != header.as_bytes() {
             self.damaged = usize::from(size > 0);
             return Ok(());
         }

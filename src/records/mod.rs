@@ -12,7 +12,7 @@ mod manifest;
 mod merge;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
@@ -26,6 +26,8 @@ use log::Log;
 
 /// The manifest's name.
 const MANIFEST: &str = "units.json";
+/// What the manifest is called until it is whole.
+const FRESH: &str = "units.json.new";
 /// The log's name.
 const LOG: &str = "units.bin";
 
@@ -93,8 +95,10 @@ impl Records {
 
     fn create(&self) -> Result<Log, RecordsError> {
         fs::create_dir_all(&self.dir).map_err(RecordsError::io("create", &self.dir))?;
-        let path = self.dir.join(MANIFEST);
-        write_whole(&path, &self.manifest.to_json()).map_err(RecordsError::io("write", &path))?;
+        let fresh = self.dir.join(FRESH);
+        fs::write(&fresh, self.manifest.to_json())
+            .and_then(|()| fs::rename(&fresh, self.dir.join(MANIFEST)))
+            .map_err(RecordsError::io("write", &fresh))?;
         Log::open(&self.dir.join(LOG), &self.manifest.digest)
     }
 
@@ -188,17 +192,20 @@ impl Records {
 
 const UNBROKEN: &str = "nothing panics while it holds the records";
 
-/// The manifest in `dir`; `None` where there is none and nothing else either.
+/// The manifest in `dir`; `None` where there is none, nor anything that is not ours.
 fn earlier(dir: &Path) -> Result<Option<Manifest>, RecordsError> {
     match Manifest::read(dir) {
         Ok(manifest) => Ok(Some(manifest)),
         Err(error @ RecordsError::None(_)) => {
-            let nothing = match fs::read_dir(dir) {
-                Ok(mut entries) => entries.next().is_none(),
+            let ours = match fs::read_dir(dir) {
+                // A kill may have left a manifest that was not yet whole.
+                Ok(mut entries) => {
+                    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == FRESH))
+                }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => true,
                 Err(source) => return Err(RecordsError::io("read", dir)(source)),
             };
-            if nothing { Ok(None) } else { Err(error) }
+            if ours { Ok(None) } else { Err(error) }
         }
         Err(error) => Err(error),
     }
@@ -218,17 +225,5 @@ fn remove(dir: &Path) -> Result<(), RecordsError> {
     }
     // What else somebody put there stays.
     let _ = fs::remove_dir(dir);
-    Ok(())
-}
-
-/// Writes a file that appears whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; this one becomes an ordinary file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new("")))?;
-    file.write_all(bytes)?;
-    file.persist(path)?;
     Ok(())
 }
