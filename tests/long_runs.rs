@@ -75,8 +75,8 @@ fn finish(folder: &Path) -> (usize, String) {
     let said = stderr(&output);
     assert!(output.status.success(), "{said}");
     assert!(!folder.join("r.units").exists(), "records go when the results are there");
-    let found = said.split("going on from units on record in r.units: ").nth(1);
-    let found = found.map_or(0, |rest| rest.lines().next().unwrap().parse().unwrap());
+    let found = said.split("going on from ").nth(1);
+    let found = found.map_or(0, |rest| rest.split(' ').next().unwrap().parse().unwrap());
     (found, said)
 }
 
@@ -269,10 +269,12 @@ mod signals {
         assert!(herdsim(place.path(), &RUN[..RUN.len() - 2]).status.success());
         let whole = files(&place.path().join("r"));
         // Units of many seconds.
-        let slow = ["run", "deriver-restart", "--out=r", "--force", "--set=run.duration=10h"];
-        let mut child = start(place.path(), &slow);
+        let slow = [&RUN[..], &["--force", "--set=fleet.clients=10000", "--set=run.duration=10h"]];
+        let mut child = start(place.path(), &slow.concat());
         let mut said = BufReader::new(child.stderr.take().unwrap());
-        thread::sleep(Duration::from_millis(300));
+        while !place.path().join("r.units/units.bin").exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
         signal(&child, "-INT");
         let mut line = String::new();
         said.read_line(&mut line).unwrap();

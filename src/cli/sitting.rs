@@ -47,11 +47,12 @@ pub(super) fn play(
 ) -> Result<Sat, Failure> {
     let records = Records::open(&beside(out), Manifest::new(loaded, None), habits.force)?;
     say_found(&records, console);
+    let interrupt = Interrupt::watch(*console);
     if habits.keep_units {
         records.begin();
     }
     let planned = plan::units(&loaded.scenario).len();
-    let (interrupt, bar) = (Interrupt::watch(*console), console.progress(planned));
+    let bar = console.progress(planned);
     let sitting = sweep::Sitting {
         jobs: habits.jobs,
         progress: &|progress| bar.update(progress),
@@ -139,7 +140,9 @@ fn say_found(records: &Records, console: &Console) {
             "warning: a part of {dir} is damaged: what cannot be read is played again"
         ));
     }
-    if records.found() > 0 {
-        console.say(&format!("going on from units on record in {dir}: {}", records.found()));
+    match records.found() {
+        0 => {}
+        1 => console.say(&format!("going on from 1 unit on record in {dir}")),
+        found => console.say(&format!("going on from {found} units on record in {dir}")),
     }
 }
