@@ -107,9 +107,9 @@ impl Log {
         Ok(())
     }
 
-    /// The units on record.
-    pub fn units(&self) -> impl ExactSizeIterator<Item = Unit> {
-        self.places.keys().copied()
+    /// How many units are on record.
+    pub fn count(&self) -> usize {
+        self.places.len()
     }
 
     /// Whether `unit` is on record.

@@ -135,7 +135,9 @@ impl Shards {
 
     fn add(&mut self, dir: &Path, digest: &str) -> Result<(), MergeError> {
         let log = Log::read(&dir.join(LOG), digest)?;
-        let (index, units) = (self.shards.len(), log.units().collect::<Vec<_>>());
+        let index = self.shards.len();
+        let mut units = plan::units(&self.loaded.scenario);
+        units.retain(|&unit| log.has(unit));
         self.shards.push(Shard { dir: dir.to_owned(), log });
         for unit in units {
             let holder = *self.holders.entry(unit).or_insert(index);

@@ -76,7 +76,7 @@ impl Records {
         };
         if path.exists() {
             let log = Log::open(&path, &records.manifest.digest)?;
-            (records.found, records.damaged) = (log.units().len(), log.damaged);
+            (records.found, records.damaged) = (log.count(), log.damaged);
             records.state = Mutex::new(State::Open(log));
         }
         Ok(records)
@@ -120,7 +120,7 @@ impl Records {
     /// How many records there are by now.
     pub fn count(&self) -> usize {
         match &*self.state() {
-            State::Open(log) => log.units().len(),
+            State::Open(log) => log.count(),
             State::Waiting => 0,
             State::Failed(_) => self.found,
         }
