@@ -27,9 +27,10 @@
 //! | [`engine`] | one unit, one thread, deterministic | scenario, policy, random, units |
 //! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, metric, scenario, units |
 //! | [`results`] | a run's results and their folder | metrics, plan, scenario, units |
+//! | [`records`] | unit records on disk: what a long run keeps and a shard leaves | metrics, plan, results, scenario |
 //! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
 //! | [`explore`] | questions that need many runs: maps, the edge of a key | metrics, results, scenario, units |
-//! | [`report`] | views of results: terminal, markdown, JSON | results, metrics, theory, scenario, policy, units |
+//! | [`report`] | views of results: terminal, markdown, JSON | results, metrics, plan, theory, scenario, policy, units |
 //! | [`cli`] | the command line | everything |
 //!
 //! `tests/layers.rs` holds the code to this table.
@@ -38,8 +39,8 @@
 //!
 //! - The engine does no I/O, reads no clock, starts no thread and depends on no hash order.
 //! - A policy sees the outcomes of its own client, or of those who share a guard, and nothing else.
-//! - Only `scenario` knows TOML, only `cli` knows the command line and the terminal, only `sweep`
-//!   starts threads, and `report` never runs anything.
+//! - Only `scenario` knows TOML, only `cli` knows the command line, the terminal and signals, only
+//!   `sweep` starts threads that compute, and `report` never runs anything.
 //! - Same scenario, seed, version and target give the same bytes, whatever the number of threads.
 
 pub mod cli;
@@ -50,6 +51,7 @@ pub mod metrics;
 pub mod plan;
 pub mod policy;
 pub mod random;
+pub mod records;
 pub mod report;
 pub mod results;
 pub mod scenario;

@@ -1,6 +1,6 @@
 //! The program: reads the command line, does it, and ends with one of the documented exit codes.
 //!
-//! 0 done (a closed pipe counts as done), 1 a threshold fails, 2 bad scenario, usage or I/O. A panic stays 101: a bug.
+//! 0 done (a closed pipe counts as done), 1 a threshold fails, 2 bad scenario, usage or I/O, 130 interrupted. A panic stays 101: a bug.
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Ticks in a second: the tick is one microsecond.
 pub const TICKS_PER_SECOND: u64 = 1_000_000;
@@ -197,15 +197,37 @@ impl FromStr for Span {
     }
 }
 
+/// With its unit where people read it, in ticks where only programs do.
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match serializer.is_human_readable() {
+            true => serializer.collect_str(self),
+            false => serializer.serialize_u64(self.0),
+        }
     }
 }
 
+/// From ticks: what people write is read by [`FromStr`].
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Span, D::Error> {
+        u64::deserialize(deserializer).map(Span::from_ticks)
+    }
+}
+
+/// As a [`Span`] since the start.
 impl Serialize for SimTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match serializer.is_human_readable() {
+            true => serializer.collect_str(self),
+            false => serializer.serialize_u64(self.0),
+        }
+    }
+}
+
+/// From ticks, as for a [`Span`].
+impl<'de> Deserialize<'de> for SimTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SimTime, D::Error> {
+        u64::deserialize(deserializer).map(SimTime::from_ticks)
     }
 }
 

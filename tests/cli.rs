@@ -13,7 +13,7 @@ pub fn herdsim(folder: &Path, args: &[&str]) -> Output {
     command(folder, args).output().unwrap()
 }
 
-fn command(folder: &Path, args: &[&str]) -> Command {
+pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_herdsim"));
     command.args(args).current_dir(folder).env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
     command

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 const OBSERVER: [&str; 1] = ["observer"];
 
 /// Crates that one room alone may use.
-const RESERVED: [(&str, &str); 6] = [
+const RESERVED: [(&str, &str); 8] = [
     ("clap", "cli"),
     ("anstream", "cli"),
     ("indicatif", "cli"),
     ("terminal_size", "cli"),
+    ("signal_hook", "cli"),
     ("rayon", "sweep"),
+    ("postcard", "records"),
     ("toml", "scenario"),
 ];
 

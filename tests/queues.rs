@@ -182,7 +182,7 @@ fn with_constant_service_jitter_costs_a_wait_and_its_absence_none() {
     });
     assert!((0.85..0.94).contains(&mean), "{mean} s");
     let style = Style { width: 80, ink: Ink::Plain, glyphs: Glyphs::Unicode };
-    let report = terminal::render(&Results { loaded, policies }, &style);
+    let report = terminal::render(&Results { loaded, policies, partial: None }, &style);
     let row = |policy| report.lines().find(|line| line.starts_with(policy)).expect("a row each");
     let shown: Vec<&str> = row("jittered").split_whitespace().rev().take(4).collect();
     assert_eq!(

@@ -131,10 +131,12 @@ pub fn steady(policies: &[&str]) -> Results {
         origin: "/home/someone/sample.toml".into(),
         text: "title = \"Nothing happens\"\n".into(),
         overrides: vec!["run.seed=7".into()],
+        ..Source::default()
     };
     Results {
         policies: policies.iter().map(|name| summary(name)).collect(),
         loaded: Loaded { scenario, source },
+        partial: None,
     }
 }
 

@@ -103,17 +103,22 @@ pub(super) struct Bar {
 impl Bar {
     /// Shows how far it is.
     pub fn update(&self, progress: Progress) {
-        let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
+        let seconds = self.seconds().max(1e-3);
         let rate = progress.events as f64 / seconds / 1e6;
         let hours = progress.simulated.as_secs_f64() / 3_600.0;
         self.bar.set_message(format!("{hours:.1} h simulated, {rate:.1} M events/s"));
         self.bar.set_position(progress.units as u64);
     }
 
+    /// How long it has been there, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
     /// Removes the bar; how long it took in seconds.
     pub fn finish(self) -> f64 {
         self.bar.finish_and_clear();
-        self.started.elapsed().as_secs_f64()
+        self.seconds()
     }
 }
 

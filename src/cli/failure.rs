@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::results::{Mismatch, ReadError, ResultsError};
+use super::interrupt;
+use crate::records::{MergeError, RecordsError};
+use crate::results::{Mismatch, Partial, ReadError, ResultsError};
 use crate::scenario::ScenarioError;
 
 /// Why a command failed.
@@ -21,6 +23,25 @@ pub enum Failure {
     /// Two results folders cannot be compared.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// Unit records cannot be read or kept.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// Shards cannot be merged.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// A signal ended it before all units were played.
+    #[error(
+        "interrupted after {} of {} units, {on_record} of them on record in {}",
+        partial.done, partial.planned, dir.display()
+    )]
+    Interrupted {
+        /// How far it got.
+        partial: Partial,
+        /// How many units need not be played again.
+        on_record: usize,
+        /// Where they are.
+        dir: PathBuf,
+    },
     /// What was asked for does not go together, or does not fit.
     #[error("{what}")]
     Usage {
@@ -74,11 +95,13 @@ impl Failure {
         }
     }
 
-    /// What the program ends with: 0 done, 1 a threshold fails, 2 bad scenario, usage or I/O.
+    /// What the program ends with: 0 done, 1 a threshold fails, 2 bad scenario, usage or I/O, 130
+    /// interrupted.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::ClosedPipe => 0,
             Failure::Thresholds { .. } => 1,
+            Failure::Interrupted { .. } => interrupt::EXIT_CODE,
             _ => 2,
         }
     }
@@ -89,6 +112,9 @@ impl Failure {
             Failure::Results(error) => error.help(),
             Failure::Read(error) => Some(error.help()),
             Failure::Mismatch(error) => Some(error.help()),
+            Failure::Records(error) => Some(error.help()),
+            Failure::Merge(error) => Some(error.help()),
+            Failure::Interrupted { .. } => Some("the same command goes on from there"),
             Failure::Usage { help, .. } => Some(help),
             _ => None,
         }

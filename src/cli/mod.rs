@@ -8,13 +8,17 @@ mod check;
 mod compare;
 mod console;
 mod failure;
+mod interrupt;
 mod list;
 mod map;
 mod memory;
+mod merge;
+mod plan;
 mod played;
 mod points;
 mod precise;
 mod run;
+mod sitting;
 mod trace;
 mod tune;
 
@@ -36,6 +40,7 @@ Examples:
                                                     where it drains and where not
   herdsim tune my.toml --policy mine --maximize fleet.clients --such-that 'time_to_drain_s < 60'
                                                     how far that is from the cliff
+  herdsim merge shards/* --out results/my           the results of a run on many machines
   herdsim backoff botocore-standard@1.34.107        what a library's retries do
 
 {usage-heading} {usage}
@@ -84,6 +89,8 @@ enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Plan(plan::Plan),
+    Merge(merge::Merge),
     Map(map::Map),
     Tune(tune::Tune),
     Check(check::Check),
@@ -113,6 +120,8 @@ impl Cli {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self.command {
             Command::Run(run) => run.run(console),
+            Command::Plan(plan) => plan.run(console),
+            Command::Merge(merge) => merge.run(console),
             Command::Map(map) => map.run(console),
             Command::Tune(tune) => tune.run(console),
             Command::Check(check) => check.run(console),

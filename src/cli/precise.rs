@@ -7,7 +7,7 @@ use crate::explore::{Precision, precision};
 use crate::metrics::PolicySummary;
 use crate::results::{self, folder};
 use crate::scenario::{Axis, Loaded};
-use crate::sweep;
+use crate::sweep::{self, Sitting};
 
 /// What is asked, and how far to go for it.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,8 @@ impl Asked {
             let cases = loaded.scenario.policies.len() * loaded.scenario.variants.len().max(1);
             let bar = console.progress((n as usize - had) * cases);
             let show = |progress| bar.update(progress);
-            sweep::extend(&mut summaries, &loaded.scenario, jobs, &show);
+            let sitting = Sitting::alone(jobs, &show);
+            (summaries, _) = sweep::extend(summaries, &loaded.scenario, sitting);
             seconds += bar.finish();
             let estimates: Vec<_> =
                 summaries.iter().map(|summary| summary.estimate(precision.metric)).collect();

@@ -6,19 +6,21 @@ use clap::{Args, ValueEnum};
 
 use super::played::Played;
 use super::precise::Asked;
+use super::sitting::{self, Habits, Sat};
 use super::{Console, Failure, memory, points, trace};
 use crate::explore::Precision;
 use crate::metrics::Judgement;
+use crate::plan::Shard;
 use crate::report::{json, markdown, sweep as sweep_report, terminal};
 use crate::results::{self, Judged, Results, Swept, folder, tables};
 use crate::scenario::{Axis, Loaded};
-use crate::{plan, sweep};
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done: every threshold of the scenario passes or is undecided
   1    a threshold fails; everything was written and printed all the same
   2    bad scenario, usage or I/O
+  130  interrupted: the same command goes on from there
   101  a bug in herdsim";
 
 /// Play every policy and variant of a scenario against the same random worlds
@@ -43,7 +45,7 @@ pub(super) struct Run {
     #[arg(long = "sweep", value_name = "KEY=VALUES", conflicts_with_all = ["reference", "trace"])]
     sweep: Vec<String>,
     /// Play as many replicates as it takes to know a metric so well, as in sv_active_mean=5%
-    #[arg(long, value_name = "METRIC=SHARE", conflicts_with = "sweep")]
+    #[arg(long, value_name = "METRIC=SHARE", conflicts_with_all = ["sweep", "keep_units"])]
     precision: Option<String>,
     /// The most replicates to play for it
     #[arg(long, value_name = "N", default_value_t = 200, requires = "precision")]
@@ -51,6 +53,12 @@ pub(super) struct Run {
     /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Play every N-th unit from the K-th on, counted from 0, and leave records for `herdsim merge`
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["trace", "keep_units", "precision", "sweep"])]
+    shard: Option<Shard>,
+    /// Leave the records of all units beside the results, in <DIR>.units
+    #[arg(long)]
+    keep_units: bool,
 }
 
 /// How a run ends whose results are in `out` and whose report was `printed`: whoever has seen enough of
@@ -68,8 +76,9 @@ fn hold(judged: &[Judged<'_>], out: &Path, printed: Result<(), Failure>) -> Resu
     }
 }
 
+/// What a run prints.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// Aligned text for people
     Table,
     /// All estimates
@@ -91,45 +100,59 @@ impl Run {
         if !loaded.scenario.sweep.is_empty() {
             return self.sweep(loaded, &out, console);
         }
-        let with = |replicates| self.load(&self.played.with_replicates(replicates));
-        let asked = self.precision.as_deref().map(Precision::parse).transpose()?;
-        let asked = asked.map(|precision| Asked { precision, most: self.max_replicates.max(1) });
-        match asked {
-            Some(asked) => {
-                loaded = with(asked.first(loaded.scenario.run.replicates))?;
-                asked.check(&loaded, with, &out, self.force)?;
-            }
-            None => folder::check(&out, &results::digest(&loaded), self.force)?,
-        }
         let jobs = self.played.jobs();
+        let habits = Habits { jobs, force: self.force, keep_units: self.keep_units };
+        memory::check(&loaded.scenario, jobs)?;
+        if let Some(shard) = self.shard {
+            return sitting::play_shard(&loaded, shard, &out, habits, console);
+        }
         if let Some(path) = &self.trace {
             trace::check(&loaded.scenario, path)?;
         }
-        memory::check(&loaded.scenario, jobs)?;
-
-        let (loaded, policies, seconds) = match asked {
-            Some(asked) => asked.play(loaded, with, jobs, console)?,
-            None => {
-                let bar = console.progress(plan::units(&loaded.scenario).len());
-                let show = |progress| bar.update(progress);
-                let policies = sweep::play(&loaded.scenario, jobs, &show);
-                (loaded, policies, bar.finish())
+        if let Some(precision) = &self.precision {
+            let precision = Precision::parse(precision)?;
+            let asked = Asked { precision, most: self.max_replicates.max(1) };
+            let with = |replicates| self.load(&self.played.with_replicates(replicates));
+            let first = with(asked.first(loaded.scenario.run.replicates))?;
+            asked.check(&first, with, &out, self.force)?;
+            let (loaded, policies, seconds) = asked.play(first, with, jobs, console)?;
+            let results = Results { loaded, policies, partial: None };
+            return self.finish(&results, &out, seconds, console);
+        }
+        folder::check(&out, &results::digest(&loaded), self.force)?;
+        let Sat { policies, partial, records, seconds } =
+            sitting::play(&loaded, &out, habits, console)?;
+        let results = Results { loaded, policies, partial };
+        if let Some(partial) = partial {
+            write_partial(&results, &out, self.force, self.format, console)?;
+            return Err(sitting::interrupted(partial, records, console));
+        }
+        let finished = self.finish(&results, &out, seconds, console);
+        match &finished {
+            Ok(()) | Err(Failure::ClosedPipe | Failure::Thresholds { .. }) => {
+                sitting::end(records, habits, console);
             }
-        };
-        let results = Results { loaded, policies };
-        results.write(&out, self.force)?;
+            // What could not be written can be made again from the records.
+            Err(_) => {}
+        }
+        finished
+    }
+
+    /// Writes whole results and whatever else was asked for, and shows them.
+    fn finish(
+        &self,
+        results: &Results,
+        out: &Path,
+        seconds: f64,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        results.write(out, self.force)?;
         console.say(&format!("wrote {} in {seconds:.1} s", out.display()));
         if let Some(path) = &self.trace {
             trace::write(&results.loaded.scenario, path)?;
             console.say(&format!("wrote {}", path.display()));
         }
-        let printed = console.data(&match self.format {
-            Format::Table => terminal::render(&results, &console.style()).into_bytes(),
-            Format::Json => json::render(&results).into_bytes(),
-            Format::Csv => tables::summary(&results),
-            Format::Markdown => markdown::render(&results).into_bytes(),
-        });
-        hold(&results.judged(), &out, printed)
+        show(results, out, self.format, console)
     }
 
     fn load(&self, played: &Played) -> Result<Loaded, Failure> {
@@ -143,7 +166,8 @@ impl Run {
     /// Plays the scenario at every combination of values of its swept keys.
     fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
         folder::check(out, &results::digest(&loaded), self.force)?;
-        if self.reference.is_some() || self.trace.is_some() || self.precision.is_some() {
+        let more = self.reference.is_some() || self.trace.is_some() || self.precision.is_some();
+        if more || self.shard.is_some() || self.keep_units {
             let help =
                 "run the scenario at one point: without its [sweep], with --set for the values";
             let what = "a sweep keeps the metrics of its points alone".to_owned();
@@ -164,4 +188,43 @@ impl Run {
             swept.judged().into_iter().map(|(_, judged)| judged).collect();
         hold(&judged, out, printed)
     }
+}
+
+/// Writes and prints what an interrupted run is good for, if anything; whole results stay.
+fn write_partial(
+    results: &Results,
+    out: &Path,
+    force: bool,
+    format: Format,
+    console: &Console,
+) -> Result<(), Failure> {
+    if results.policies.is_empty() {
+        return Ok(());
+    }
+    if folder::holds(out, &results::digest(&results.loaded)) {
+        console.say(&format!("left the whole results in {} as they are", out.display()));
+    } else {
+        results.write(out, force)?;
+        console.say(&format!("wrote partial results to {}", out.display()));
+    }
+    print(results, format, console)
+}
+
+/// Prints results that were written to `out`, and holds them against their thresholds.
+pub(super) fn show(
+    results: &Results,
+    out: &Path,
+    format: Format,
+    console: &Console,
+) -> Result<(), Failure> {
+    hold(&results.judged(), out, print(results, format, console))
+}
+
+fn print(results: &Results, format: Format, console: &Console) -> Result<(), Failure> {
+    console.data(&match format {
+        Format::Table => terminal::render(results, &console.style()).into_bytes(),
+        Format::Json => json::render(results).into_bytes(),
+        Format::Csv => tables::summary(results),
+        Format::Markdown => markdown::render(results).into_bytes(),
+    })
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Counts;
 use crate::units::{SimTime, Span};
 
@@ -15,7 +17,7 @@ pub(super) struct Backlog {
 }
 
 /// What became of the items of a unit, over its whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkRecord {
     /// Items that arrived.
     pub items: u64,

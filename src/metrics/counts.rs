@@ -1,9 +1,11 @@
 //! Counts of events, over the whole run and over the measured window.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::observer::{Begins, Event, MOST_LAYERS};
 
 /// How often each thing happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Polls begun.
     pub polls: u64,

@@ -6,10 +6,12 @@
 //! was told to stay away has not recovered. Counted from the trigger. If no such window ends before
 //! the run does, the drain is censored: no number stands for it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::{SimTime, Span};
 
 /// The outcome of one trigger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drain {
     /// When the disturbance began.
     pub at: SimTime,

@@ -2,6 +2,8 @@
 //! overall percentile when its failures are left out.
 
 use hdrhistogram::Histogram;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::Span;
 
@@ -133,6 +135,40 @@ impl Latencies {
         for (sum, other) in self.sums.iter_mut().zip(&other.sums) {
             *sum += other;
         }
+    }
+}
+
+/// What is stored of one kind: the longest, the sum, and how many there are of each value. A
+/// histogram's values are those it tells apart, so that recording them again gives the same one.
+type Stored = (Span, u128, Vec<(u64, u64)>);
+
+impl Serialize for Latencies {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kinds = self.kinds.iter().zip(&self.longest).zip(&self.sums);
+        let stored = kinds.map(|((histogram, &longest), &sum)| -> Stored {
+            let values = histogram.iter_recorded();
+            let counts = values.map(|value| (value.value_iterated_to(), value.count_at_value()));
+            (longest, sum, counts.collect())
+        });
+        serializer.collect_seq(stored)
+    }
+}
+
+impl<'de> Deserialize<'de> for Latencies {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Latencies, D::Error> {
+        let stored = Vec::<Stored>::deserialize(deserializer)?;
+        let mut latencies = Latencies::new();
+        if stored.len() != latencies.kinds.len() {
+            return Err(D::Error::invalid_length(stored.len(), &"one histogram per kind"));
+        }
+        for (kind, (longest, sum, counts)) in stored.into_iter().enumerate() {
+            for (value, count) in counts {
+                latencies.kinds[kind].record_n(value, count).map_err(D::Error::custom)?;
+            }
+            latencies.longest[kind] = longest;
+            latencies.sums[kind] = sum;
+        }
+        Ok(latencies)
     }
 }
 

@@ -3,17 +3,19 @@
 //! Exact, in integer microseconds, over the measured window; beside it the same as a monitor would see
 //! it that looks once a second. Good and wasted claims apart.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::SimTime;
 
 /// How long (or in how many samples) each level 0, 1, 2, … was held.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Levels {
     /// Microseconds, or samples, at each level.
     pub held: Vec<u64>,
 }
 
 /// Levels of one kind of claim: exact and sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// All active backends.
     pub all: Levels,

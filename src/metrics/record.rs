@@ -1,5 +1,7 @@
 //! What one unit leaves behind: integers only, so that folding is exact.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Counts, Drain, Latencies, LatencyKind, Metric, Occupancy, Recurrence, Timeline, Value,
     WorkRecord,
@@ -7,7 +9,7 @@ use super::{
 use crate::units::Span;
 
 /// The record of one unit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitRecord {
     /// Counts of the fleet in the measured window, each event at its own time.
     pub counts: Counts,

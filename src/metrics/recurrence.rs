@@ -5,6 +5,8 @@
 //! their phase coherence, |Σ exp(2πi·t/P)| / N over the poll starts of the interval P before (1 in
 //! step, about 1/√N spread out; the order parameter of Kuramoto).
 
+use serde::{Deserialize, Serialize};
+
 use super::timeline::{Bucket, Timeline};
 use crate::units::{SimTime, Span};
 
@@ -15,7 +17,7 @@ const COARSEST: u64 = 10;
 const MILLION: f64 = 1e6;
 
 /// How a herd came back in one unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recurrence {
     /// Most active backends in a bucket after the first trigger's drain; `None` if it did not drain.
     pub later_peak: Option<u64>,

@@ -1,5 +1,7 @@
 //! The course of a run in buckets of one second, or wider where the run is long.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::{SimTime, Span};
 
 /// At most about this many buckets, so that a plot of a long run stays a file of some hundred
@@ -7,7 +9,7 @@ use crate::units::{SimTime, Span};
 const MOST_BUCKETS: u64 = 2_000;
 
 /// What happened within one bucket: counts, and levels held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     /// Polls begun.
     pub polls: u64,
@@ -54,7 +56,7 @@ pub struct Bucket {
 }
 
 /// Buckets from the start of the run to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Width of a bucket; the last one may be cut short by the end of the run.
     pub width: Span,

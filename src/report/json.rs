@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::beside::{self, Beside};
 use super::warnings;
 use crate::metrics::{Difference, Estimate, Metric, PolicySummary};
-use crate::results::{self, AgainstReference, Judged, Results};
+use crate::results::{self, AgainstReference, Judged, Partial, Results};
 use crate::scenario::Condition;
 
 #[derive(Serialize)]
@@ -15,6 +15,8 @@ struct Report<'a> {
     digest: String,
     seed: u64,
     replicates: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<Partial>,
     duration_s: f64,
     first_trigger_s: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -106,6 +108,7 @@ pub fn render(results: &Results) -> String {
         digest: results::digest(&results.loaded),
         seed: scenario.run.seed,
         replicates: scenario.run.replicates,
+        partial: results.partial,
         duration_s: scenario.run.duration.as_secs_f64(),
         first_trigger_s: scenario.first_trigger().map(|at| at.as_secs_f64()),
         thresholds: results.judged().iter().map(threshold).collect(),

@@ -8,7 +8,11 @@ use crate::results::Results;
 
 /// The whole report: heading, facts, thresholds, table, verdict.
 pub fn render(results: &Results) -> String {
-    let mut out = format!("### {}\n\n", escaped(&prose::title(results)));
+    let mut out = String::new();
+    if let Some(partial) = prose::partial(results) {
+        out.push_str(&format!("**{}**\n\n", escaped(&partial)));
+    }
+    out.push_str(&format!("### {}\n\n", escaped(&prose::title(results))));
     let facts = prose::facts(results).concat();
     out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
     let happenings = happenings::lines(&results.loaded.scenario);

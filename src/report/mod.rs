@@ -18,6 +18,7 @@ pub mod json;
 pub mod map;
 pub mod markdown;
 mod numbers;
+pub mod plan;
 mod prose;
 mod rows;
 mod spark;

@@ -5,13 +5,23 @@ use super::numbers::{count, span};
 use super::rows::Rows;
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary};
-use crate::results::Results;
+use crate::results::{Partial, Results};
 use crate::scenario::{Demand, Mode};
 
 /// The scenario's name and title.
 pub(super) fn title(results: &Results) -> String {
     let scenario = &results.loaded.scenario;
     format!("{}: {}", scenario.name, scenario.title)
+}
+
+/// What the first line of a report on an interrupted run says.
+pub(super) fn partial(results: &Results) -> Option<String> {
+    let Partial { done, planned } = results.partial?;
+    Some(format!(
+        "PARTIAL: interrupted after {} of {} units; the rest is not in these figures",
+        count(done as f64),
+        count(planned as f64)
+    ))
 }
 
 /// The system and the run, as facts in two groups.

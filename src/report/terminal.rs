@@ -4,7 +4,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::rows::Rows;
-use super::text::{Piece, Style, padded, paragraph, truncated, wrap};
+use super::text::{Piece, Style, Tone, padded, paragraph, truncated, wrap};
 use super::{
     beside, columns, differences, happenings, numbers, prose, spark, table, thresholds, warnings,
 };
@@ -42,7 +42,13 @@ pub fn render(results: &Results, style: &Style) -> String {
 
 fn head(results: &Results, style: &Style) -> String {
     let words = |text: &str| text.split_whitespace().map(Piece::new).collect::<Vec<Piece>>();
-    let mut out = wrap(&words(&prose::title(results)), " ", style.width, "  ", style.ink);
+    let mut out = String::new();
+    if let Some(partial) = prose::partial(results) {
+        let pieces: Vec<Piece> =
+            partial.split_whitespace().map(|word| Piece::toned(word, Tone::Bad)).collect();
+        out.push_str(&wrap(&pieces, " ", style.width, "", style.ink));
+    }
+    out.push_str(&wrap(&words(&prose::title(results)), " ", style.width, "  ", style.ink));
     for facts in prose::facts(results) {
         let facts: Vec<Piece> = facts.into_iter().map(Piece::new).collect();
         out.push_str("  ");

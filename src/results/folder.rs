@@ -102,6 +102,13 @@ pub fn check(dir: &Path, digest: &str, force: bool) -> Result<(), ResultsError> 
     Ok(())
 }
 
+/// Whether `dir` holds the whole results with `digest`, which partial ones must not replace.
+pub fn holds(dir: &Path, digest: &str) -> bool {
+    let manifest = fs::read(dir.join(NAME)).ok();
+    let ours = manifest.and_then(|bytes| serde_json::from_slice::<Ours>(&bytes).ok());
+    ours.is_some_and(|ours| ours.tool == TOOL && ours.digest == digest && !ours.partial)
+}
+
 /// Writes `files` as the folder `dir`, after another [`check`].
 pub(super) fn write(
     dir: &Path,
@@ -155,6 +162,8 @@ impl Place {
 struct Ours {
     tool: String,
     digest: String,
+    #[serde(default)]
+    partial: bool,
     files: Vec<String>,
 }
 

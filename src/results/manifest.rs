@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::File;
+use super::{File, Partial};
 use crate::plan;
 use crate::scenario::{Loaded, Scenario};
 
@@ -15,9 +15,12 @@ use crate::scenario::{Loaded, Scenario};
 pub(super) const NAME: &str = "manifest.json";
 
 /// Whose folder it is: nothing else is ever replaced.
-pub(super) const TOOL: &str = "herdsim";
+pub(crate) const TOOL: &str = "herdsim";
 
-pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The triple that the program was built for.
+pub(crate) const TARGET: &str = env!("HERDSIM_TARGET");
 
 /// What was run.
 #[derive(Clone, Debug, Serialize)]
@@ -38,7 +41,16 @@ pub struct Manifest<'a> {
     pub seed: u64,
     /// Overrides as `key=value`, in order.
     pub overrides: &'a [String],
-    /// The units in plan order; of a sweep, those of each point.
+    /// Whether the run was interrupted.
+    #[serde(skip_serializing_if = "is_false")]
+    pub partial: bool,
+    /// Of a partial run, how many units a whole one has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units_planned: Option<usize>,
+    /// Of a partial run, how many are done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units_done: Option<usize>,
+    /// The units that were played, in plan order; of a sweep, those of each point.
     pub units: Vec<Unit<'a>>,
     /// The other files of the folder.
     pub files: Vec<&'static str>,
@@ -61,27 +73,35 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Manifest<'a> {
-    /// The manifest of a run of `loaded` that also leaves `files`.
-    pub fn new(loaded: &'a Loaded, files: Vec<&'static str>) -> Manifest<'a> {
+    /// The manifest of a run of `loaded`, whole or `partial`, that also leaves `files`.
+    pub fn new(
+        loaded: &'a Loaded,
+        partial: Option<Partial>,
+        files: Vec<&'static str>,
+    ) -> Manifest<'a> {
         let Loaded { scenario, source } = loaded;
         let origin = Path::new(&source.origin).file_name().map(|name| name.to_string_lossy());
         let units = plan::units(scenario)
             .into_iter()
+            .take(partial.map_or(usize::MAX, |partial| partial.done))
             .map(|unit| Unit {
-                policy: &scenario.policies[unit.policy].name,
-                variant: scenario.variants.get(unit.variant).map(|variant| &*variant.name),
+                policy: unit.policy(scenario),
+                variant: unit.variant(scenario),
                 replicate: unit.replicate,
             })
             .collect();
         Manifest {
             tool: TOOL,
             version: VERSION,
-            target: env!("HERDSIM_TARGET"),
+            target: TARGET,
             scenario: &scenario.name,
             origin: origin.unwrap_or_default().into_owned(),
             digest: digest(loaded),
             seed: scenario.run.seed,
             overrides: &source.overrides,
+            partial: partial.is_some(),
+            units_planned: partial.map(|partial| partial.planned),
+            units_done: partial.map(|partial| partial.done),
             units,
             files,
             text: &source.text,
@@ -97,10 +117,14 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// Adds the manifest of a run of `loaded` to its other files.
-pub(super) fn add(loaded: &Loaded, files: &mut Vec<File>) {
+/// Adds the manifest of a run of `loaded`, whole or `partial`, to its other files.
+pub(super) fn add(loaded: &Loaded, partial: Option<Partial>, files: &mut Vec<File>) {
     let names = files.iter().map(|file| file.name).collect();
-    files.push(File { name: NAME, bytes: Manifest::new(loaded, names).to_json() });
+    files.push(File { name: NAME, bytes: Manifest::new(loaded, partial, names).to_json() });
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// SHA-256 over all that decides the bytes of the results on one target: the version, the scenario's

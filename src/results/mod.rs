@@ -9,6 +9,7 @@ pub mod comparison;
 mod differences;
 mod edge;
 pub mod folder;
+mod folding;
 mod judged;
 mod manifest;
 mod points;
@@ -17,12 +18,16 @@ pub mod tables;
 
 use std::path::Path;
 
+use serde::Serialize;
+
 pub use comparison::{Comparison, Mismatch};
 pub use differences::AgainstReference;
 pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
+pub use folding::Folding;
 pub use judged::Judged;
 pub use manifest::{Manifest, digest};
+pub(crate) use manifest::{TARGET, TOOL, VERSION};
 pub use points::{Points, Swept};
 pub use read::{Finished, ReadError};
 
@@ -36,6 +41,17 @@ pub struct Results {
     pub loaded: Loaded,
     /// One summary per policy that was played, or per policy and variant, in the scenario's order.
     pub policies: Vec<PolicySummary>,
+    /// How far a run got that was interrupted; `None` of a whole one.
+    pub partial: Option<Partial>,
+}
+
+/// How far an interrupted run got: the units done are the first of its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Partial {
+    /// Units done, which the results are of.
+    pub done: usize,
+    /// Units of the whole plan.
+    pub planned: usize,
 }
 
 /// One file of a results folder.
@@ -70,7 +86,7 @@ impl Results {
         if self.loaded.scenario.reference.is_some() {
             files.push(File { name: "differences.csv", bytes: tables::differences(self) });
         }
-        manifest::add(&self.loaded, &mut files);
+        manifest::add(&self.loaded, self.partial, &mut files);
         files
     }
 }

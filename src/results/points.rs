@@ -117,7 +117,7 @@ impl Swept {
         if !self.loaded.scenario.thresholds.is_empty() {
             files.push(File { name: "thresholds.csv", bytes: self.thresholds() });
         }
-        manifest::add(&self.loaded, &mut files);
+        manifest::add(&self.loaded, None, &mut files);
         files
     }
 

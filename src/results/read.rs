@@ -41,6 +41,16 @@ pub enum ReadError {
         /// Whose they say they are.
         tool: String,
     },
+    /// They are those of an interrupted run.
+    #[error("{} holds the partial results of an interrupted run: {done} of {planned} units", dir.display())]
+    Partial {
+        /// The folder.
+        dir: PathBuf,
+        /// Units done.
+        done: u64,
+        /// Units of the whole run.
+        planned: u64,
+    },
     /// A later version wrote the manifest.
     #[error("{} was written by herdsim {version}, which is newer than this one, {VERSION}", dir.display())]
     Newer {
@@ -68,6 +78,9 @@ impl ReadError {
             }
             ReadError::Io { .. } => "see that the file is there and may be read",
             ReadError::OtherTool { .. } => "name a folder that `herdsim run` has written",
+            ReadError::Partial { .. } => {
+                "finish it: the same `herdsim run` goes on from where it was interrupted"
+            }
             ReadError::Newer { .. } => {
                 "compare with that version, or run the scenario with this one"
             }
@@ -165,6 +178,12 @@ pub fn read(dir: &Path) -> Result<Finished, ReadError> {
             return Err(ReadError::Newer { dir: dir.to_owned(), version });
         }
         _ => {}
+    }
+    if json.get("partial").is_some_and(|partial| partial == true) {
+        let units = |key: &str| json.get(key).and_then(serde_json::Value::as_u64);
+        let (done, planned) = (units("units_done"), units("units_planned"));
+        let (done, planned) = (done.unwrap_or_default(), planned.unwrap_or_default());
+        return Err(ReadError::Partial { dir: dir.to_owned(), done, planned });
     }
     let manifest: Manifest =
         serde_json::from_value(json).map_err(|error| damaged(error.to_string()))?;

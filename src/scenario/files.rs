@@ -3,8 +3,12 @@
 //!
 //! They are read before the rest: what they hold takes the place of their name, as if it had been listed in
 //! the scenario. A value is a duration with its unit, or a bare number where the column's name ends in one
-//! (`_s`, `_ms`, `_us`). Paths count from the scenario's folder.
+//! (`_s`, `_ms`, `_us`). Paths count from the scenario's folder. Their texts are remembered, so that the
+//! scenario can be read again where the files are not.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Cursor};
 use std::path::Path;
 
 use super::diagnostic::{Problems, alternatives};
@@ -12,28 +16,47 @@ use super::reader::{Fields, text};
 use super::tree::{Node, Value};
 use crate::units::Span;
 
-/// Reads the files that a scenario in `folder` names.
-pub(super) fn read_files(node: &mut Node, folder: &Path, problems: &mut Problems) {
+/// The files that a scenario names.
+pub(super) struct Files<'a> {
+    /// Where their paths count from.
+    pub folder: &'a Path,
+    /// Their texts by the path as written: what is here is not looked for on disk.
+    pub texts: &'a mut BTreeMap<String, String>,
+}
+
+impl Files<'_> {
+    fn text(&mut self, file: &str) -> io::Result<String> {
+        if let Some(text) = self.texts.get(file) {
+            return Ok(text.clone());
+        }
+        let text = fs::read_to_string(self.folder.join(file))?;
+        self.texts.insert(file.to_owned(), text.clone());
+        Ok(text)
+    }
+}
+
+/// Reads the files that a scenario names.
+pub(super) fn read_files(node: &mut Node, files: &mut Files<'_>, problems: &mut Problems) {
     match &mut node.value {
         Value::List(items) => {
-            items.iter_mut().for_each(|item| read_files(item, folder, problems));
+            items.iter_mut().for_each(|item| read_files(item, files, problems));
         }
         Value::Table(entries) => {
             for entry in entries {
                 match &entry.node.value {
                     Value::Text(file) if entry.key == "trace" => {
-                        let read = trace(file, &entry.node, folder, problems);
+                        let read = trace(file, &entry.node, files, problems);
                         entry.node.value = Value::List(read.unwrap_or_default());
                     }
                     Value::Table(_) if entry.key == "empirical" => {
-                        let read = values(&entry.node, folder, problems);
+                        let read = values(&entry.node, files, problems);
                         // One complaint is enough: what cannot be read is not missed a second time.
                         let stand_in = Value::Text(Span::ZERO.to_string());
                         entry.node.value = Value::List(read.unwrap_or_else(|| {
                             vec![Node { place: entry.node.place.clone(), value: stand_in }]
                         }));
                     }
-                    _ => read_files(&mut entry.node, folder, problems),
+                    _ => read_files(&mut entry.node, files, problems),
                 }
             }
         }
@@ -42,14 +65,14 @@ pub(super) fn read_files(node: &mut Node, folder: &Path, problems: &mut Problems
 }
 
 /// The column that a table asks for, as texts in the table's place.
-fn values(node: &Node, folder: &Path, problems: &mut Problems) -> Option<Vec<Node>> {
+fn values(node: &Node, files: &mut Files<'_>, problems: &mut Problems) -> Option<Vec<Node>> {
     let mut fields = Fields::of("`empirical`", node, problems)?;
     let file = fields.required("file", "file = \"claims.csv\"", problems, text);
     let column = fields.required("column", "column = \"service_ms\"", problems, text);
     fields.finish(problems);
     let (file, column) = (file?, column?);
     let mut values = Vec::new();
-    let mut table = Rows::open(&file, [&column], node, folder, problems)?;
+    let mut table = Rows::open(&file, [&column], node, files, problems)?;
     while let Some([written]) = table.next(problems)? {
         values.push(table.duration(&written, &column, problems)?);
     }
@@ -62,9 +85,14 @@ fn values(node: &Node, folder: &Path, problems: &mut Problems) -> Option<Vec<Nod
 }
 
 /// Rows of (tenant, time), in the place of the file's name.
-fn trace(file: &str, node: &Node, folder: &Path, problems: &mut Problems) -> Option<Vec<Node>> {
+fn trace(
+    file: &str,
+    node: &Node,
+    files: &mut Files<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Node>> {
     let mut rows = Vec::new();
-    let mut table = Rows::open(file, ["tenant", "t_s"], node, folder, problems)?;
+    let mut table = Rows::open(file, ["tenant", "t_s"], node, files, problems)?;
     let mut last = Span::ZERO;
     while let Some([tenant, at]) = table.next(problems)? {
         let Ok(number) = tenant.parse::<i64>() else {
@@ -90,7 +118,7 @@ struct Rows<'a, const N: usize> {
     file: &'a str,
     node: &'a Node,
     indices: [usize; N],
-    table: csv::StringRecordsIntoIter<std::fs::File>,
+    table: csv::StringRecordsIntoIter<Cursor<String>>,
     line: u64,
 }
 
@@ -99,11 +127,11 @@ impl<'a, const N: usize> Rows<'a, N> {
         file: &'a str,
         columns: [&str; N],
         node: &'a Node,
-        folder: &Path,
+        files: &mut Files<'_>,
         problems: &mut Problems,
     ) -> Option<Rows<'a, N>> {
-        let mut table = match csv::Reader::from_path(folder.join(file)) {
-            Ok(table) => table,
+        let mut table = match files.text(file) {
+            Ok(text) => csv::Reader::from_reader(Cursor::new(text)),
             Err(error) => {
                 let help = "its path counts from the scenario's folder";
                 problems.add(format!("cannot read `{file}`: {error}"), node.place.clone(), help);

@@ -26,6 +26,7 @@ mod reader;
 mod threshold;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use axis::Axis;
@@ -45,6 +46,7 @@ pub use threshold::Threshold;
 pub(crate) use diagnostic::alternatives;
 
 use diagnostic::Problems;
+use files::Files;
 
 /// A scenario together with where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +58,7 @@ pub struct Loaded {
 }
 
 /// What a scenario was read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// The file as the user named it, or `built-in NAME`.
     pub origin: String,
@@ -64,6 +66,8 @@ pub struct Source {
     pub text: String,
     /// Overrides in the order they were given, as `key=value`.
     pub overrides: Vec<String>,
+    /// The texts of the measured files that it names, by the path as written.
+    pub files: BTreeMap<String, String>,
 }
 
 /// Loads the scenario that the user named: a file, or the name of a built-in one.
@@ -103,14 +107,26 @@ pub fn parse(
         origin: origin.to_owned(),
         text: text.to_owned(),
         overrides: overrides.to_owned(),
+        ..Source::default()
     };
+    read(name, source)
+}
+
+/// Reads a scenario from what an earlier reading left; measured files that it has are not looked for
+/// on disk, so that it can be read where they are not.
+///
+/// # Errors
+///
+/// As those of [`parse`].
+pub fn read(name: &str, mut source: Source) -> Result<Loaded, ScenarioError> {
     let mut problems = Problems::default();
-    let scenario = tree::parse(text, &mut problems).and_then(|mut root| {
-        for (index, text) in overrides.iter().enumerate() {
+    let scenario = tree::parse(&source.text, &mut problems).and_then(|mut root| {
+        for (index, text) in source.overrides.iter().enumerate() {
             overrides::apply(&mut root, index, text, &mut problems);
         }
-        let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
-        files::read_files(&mut root, folder, &mut problems);
+        let folder = Path::new(&source.origin).parent().unwrap_or(Path::new(""));
+        let mut files = Files { folder, texts: &mut source.files };
+        files::read_files(&mut root, &mut files, &mut problems);
         lower::scenario(name, &root, &mut problems)
     });
     match scenario {
