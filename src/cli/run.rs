@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
-use super::{Console, Failure, memory, trace};
+use super::{Console, Failure, memory, report, trace};
 use crate::report::{json, markdown, terminal};
 use crate::results::{self, Results, folder, tables};
 use crate::{plan, sweep};
@@ -21,6 +21,12 @@ pub(super) struct Run {
     /// Replace the results of another run
     #[arg(long)]
     force: bool,
+    /// Write no page and no pictures
+    #[arg(long)]
+    no_report: bool,
+    /// Open the page
+    #[arg(long, conflicts_with = "no_report")]
+    open: bool,
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -64,11 +70,16 @@ impl Run {
             trace::write(&results.loaded.scenario, path)?;
             console.say(&format!("wrote {}", path.display()));
         }
+        let page = if self.no_report { None } else { Some(report::write(&out)?) };
         console.data(&match self.format {
             Format::Table => terminal::render(&results, &console.style()).into_bytes(),
             Format::Json => json::render(&results).into_bytes(),
             Format::Csv => tables::summary(&results),
             Format::Markdown => markdown::render(&results).into_bytes(),
-        })
+        })?;
+        match page {
+            Some(page) if self.open => report::open(&page),
+            _ => Ok(()),
+        }
     }
 }

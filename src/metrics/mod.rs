@@ -8,6 +8,7 @@
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
 mod backlog;
+mod band;
 mod condition;
 mod counts;
 mod difference;
@@ -26,6 +27,7 @@ mod trace;
 mod watch;
 
 pub use backlog::WorkRecord;
+pub use band::Band;
 pub use condition::{Condition, Judgement};
 pub use counts::Counts;
 pub use difference::{Design, Difference, Method, Verdict};

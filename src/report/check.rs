@@ -9,7 +9,7 @@ use crate::theory;
 use crate::units::Ratio;
 
 /// A statement, and the policies that it holds for.
-type Statement = (String, Vec<String>);
+pub(super) type Statement = (String, Vec<String>);
 
 /// Columns of the text.
 const WIDTH: usize = 80;
@@ -51,7 +51,7 @@ pub fn render(scenario: &Scenario) -> String {
 }
 
 /// What a user may not expect.
-fn surprises(scenario: &Scenario) -> Vec<Statement> {
+pub(super) fn surprises(scenario: &Scenario) -> Vec<Statement> {
     let mut found = Vec::new();
     for candidate in &scenario.policies {
         let about = [overload(scenario, candidate), sessions(scenario), backlog(scenario)];

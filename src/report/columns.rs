@@ -21,7 +21,7 @@ pub(super) fn columns(results: &Results, name_width: usize) -> Vec<Column> {
         cells: results.policies.iter().map(cell).collect(),
     };
     let counted = |metric| move |policy: &PolicySummary| counted(policy, metric);
-    let rows = Rows::of(results);
+    let rows = Rows::of(&results.loaded.scenario);
     let mut columns = vec![
         column(rows.heading(), ["", rows.heading()], u8::MAX, &|policy| {
             Piece::new(truncated(&rows.name(policy), name_width))

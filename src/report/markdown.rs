@@ -5,8 +5,8 @@ use crate::results::Results;
 
 /// The whole report: heading, facts, table, verdict.
 pub fn render(results: &Results) -> String {
-    let mut out = format!("### {}\n\n", escaped(&prose::title(results)));
-    let facts = prose::facts(results).concat();
+    let mut out = format!("### {}\n\n", escaped(&prose::title(&results.loaded.scenario)));
+    let facts = prose::facts(&results.loaded.scenario).concat();
     out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
     let happenings = happenings::lines(&results.loaded.scenario);
     for line in &happenings {

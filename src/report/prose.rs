@@ -6,17 +6,15 @@ use super::rows::Rows;
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary, replicates_for_median_interval};
 use crate::results::Results;
-use crate::scenario::{Demand, Mode};
+use crate::scenario::{Demand, Mode, Scenario};
 
 /// The scenario's name and title.
-pub(super) fn title(results: &Results) -> String {
-    let scenario = &results.loaded.scenario;
+pub(super) fn title(scenario: &Scenario) -> String {
     format!("{}: {}", scenario.name, scenario.title)
 }
 
 /// The system and the run, as facts in two groups.
-pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
-    let scenario = &results.loaded.scenario;
+pub(super) fn facts(scenario: &Scenario) -> [Vec<String>; 2] {
     let mut system = vec![
         format!("{} clients", count(f64::from(scenario.fleet.clients))),
         match scenario.pooler.mode {
@@ -73,7 +71,7 @@ fn recovery(results: &Results) -> Vec<Piece> {
     let policies = disturbed.len();
     let rest = stuck.first().and_then(|policy| trigger_to_end(results, policy));
     let rest = rest.map_or_else(String::new, |rest| span(rest.as_secs_f64()));
-    let rows = Rows::of(results);
+    let rows = Rows::of(&results.loaded.scenario);
     let ([one, many], under) = (rows.nouns(), rows.under());
     let mut text = Text { rows, pieces: Vec::new() };
     items(results, &mut text);
@@ -174,7 +172,7 @@ fn shared_by_all(results: &Results, text: &mut Text) {
 
 fn steady_state(results: &Results) -> Vec<Piece> {
     let policies: Vec<&PolicySummary> = results.policies.iter().collect();
-    let rows = Rows::of(results);
+    let rows = Rows::of(&results.loaded.scenario);
     let mut text = Text { rows, pieces: Vec::new() };
     items(results, &mut text);
     text.say("Nothing disturbs it.");

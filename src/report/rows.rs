@@ -1,7 +1,7 @@
 //! What the rows of a report are: policies, variants of one policy, or one in the other.
 
 use crate::metrics::PolicySummary;
-use crate::results::Results;
+use crate::scenario::Scenario;
 
 /// What there is a row for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,7 @@ pub(super) enum Rows {
 }
 
 impl Rows {
-    pub fn of(results: &Results) -> Rows {
-        let scenario = &results.loaded.scenario;
+    pub fn of(scenario: &Scenario) -> Rows {
         match (scenario.policies.len(), scenario.variants.len()) {
             (_, 0) => Rows::Policies,
             (1, _) => Rows::Variants,
@@ -26,11 +25,16 @@ impl Rows {
 
     /// The name of a row.
     pub fn name(self, summary: &PolicySummary) -> String {
-        let variant = summary.variant.as_deref().unwrap_or_default();
+        self.name_of(&summary.policy, summary.variant.as_deref())
+    }
+
+    /// The name of the row of a policy, in a variant where there are variants.
+    pub fn name_of(self, policy: &str, variant: Option<&str>) -> String {
+        let variant = variant.unwrap_or_default();
         match self {
-            Rows::Policies => summary.policy.clone(),
+            Rows::Policies => policy.to_owned(),
             Rows::Variants => variant.to_owned(),
-            Rows::Both => format!("{} / {variant}", summary.policy),
+            Rows::Both => format!("{policy} / {variant}"),
         }
     }
 

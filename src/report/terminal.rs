@@ -25,8 +25,9 @@ pub fn render(results: &Results, style: &Style) -> String {
 
 fn head(results: &Results, style: &Style) -> String {
     let words = |text: &str| text.split_whitespace().map(Piece::new).collect::<Vec<Piece>>();
-    let mut out = wrap(&words(&prose::title(results)), " ", style.width, "  ", style.ink);
-    for facts in prose::facts(results) {
+    let mut out =
+        wrap(&words(&prose::title(&results.loaded.scenario)), " ", style.width, "  ", style.ink);
+    for facts in prose::facts(&results.loaded.scenario) {
         let facts: Vec<Piece> = facts.into_iter().map(Piece::new).collect();
         out.push_str("  ");
         out.push_str(&wrap(&facts, " · ", style.width.saturating_sub(2), "  ", style.ink));
@@ -46,7 +47,7 @@ fn figures(results: &Results, style: &Style) -> String {
 /// One sparkline per row of the table on one scale, and where the disturbances of all variants are.
 fn courses(results: &Results, style: &Style) -> String {
     let scenario = &results.loaded.scenario;
-    let (rows, width) = (Rows::of(results), name_width(results, style));
+    let (rows, width) = (Rows::of(&results.loaded.scenario), name_width(results, style));
     let names: Vec<String> =
         results.policies.iter().map(|policy| truncated(&rows.name(policy), width)).collect();
     let label = names.iter().map(|name| name.width()).max().unwrap_or(0) + 4;
@@ -112,6 +113,6 @@ fn cell_of(timeline: &Timeline, at: SimTime, cells: usize) -> usize {
 }
 
 fn name_width(results: &Results, style: &Style) -> usize {
-    let names = if Rows::of(results) == Rows::Both { 2 } else { 1 };
+    let names = if Rows::of(&results.loaded.scenario) == Rows::Both { 2 } else { 1 };
     (names * NAME_WIDTH).max(style.width.saturating_sub(FIGURES_WIDTH))
 }
