@@ -12,14 +12,16 @@ use crate::report::svg;
 pub(super) fn render(scene: &Scene<'_>) -> String {
     let full = count(scene.most_backends());
     let mut out = format!(
-        "<p class=\"key\">Active claims over time, the mean of all replicates and the range they span; the \
-         top line is the capacity, {full}.</p>\n<ul class=\"board\" id=\"board\">\n"
+        "<p class=\"key\">Active claims over time, mean and range of the replicates. The dashed line is the \
+         capacity, {full}; the dotted one marks what happens.</p>\n<ul class=\"board\" id=\"board\">\n"
     );
+    let best = verdict::best(scene);
     for (index, case) in scene.cases.iter().enumerate() {
         let _ = writeln!(
             out,
-            "<li data-case=\"{index}\"><div class=\"who\"><span class=\"name\">{}</span></div>\n\
+            "<li data-case=\"{index}\"{}><div class=\"who\"><span class=\"name\">{}</span></div>\n\
              <div class=\"strip\">{}</div>\n<p class=\"what\">{}{}</p></li>",
+            if best.contains(&&*case.name) { " class=\"best\"" } else { "" },
             escaped(&case.name),
             svg::strip(scene, index),
             badge(case),

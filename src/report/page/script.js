@@ -37,8 +37,8 @@
 
   const controls = document.createElement("div");
   controls.className = "controls";
-  board.before(controls);
-  const label = make("label", { textContent: "Time " }, controls);
+  axis.parentElement.after(controls);
+  const label = make("label", { textContent: "Read at " }, controls);
   const slider = make("input", { type: "range", min: 0, max: buckets - 1, step: 1, value: 0, id: "time" }, label);
   const clockface = make("output", { id: "clock" }, controls);
   const button = (text, act) => {

@@ -22,8 +22,7 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
     if !scene.has_trigger() {
         return at_rest(scene);
     }
-    let drained: Vec<&Case<'_>> =
-        scene.cases.iter().filter(|case| matches!(case.outcome, Outcome::Drained(_))).collect();
+    let drained = drained(scene);
     let first = soonest(&drained);
     let [one, many] = scene.rows.nouns();
     let Some(&best) = first.first() else {
@@ -51,6 +50,16 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
         why.push_str(&sentence);
     }
     (answer, why)
+}
+
+/// The names of those to choose.
+pub(super) fn best<'a>(scene: &'a Scene<'_>) -> Vec<&'a str> {
+    soonest(&drained(scene)).iter().map(|case| &*case.name).collect()
+}
+
+fn drained<'a, 'b>(scene: &'b Scene<'a>) -> Vec<&'b Case<'a>> {
+    let drained = |case: &&Case<'_>| matches!(case.outcome, Outcome::Drained(_));
+    scene.cases.iter().filter(drained).collect()
 }
 
 fn time(case: &Case<'_>) -> f64 {
@@ -131,18 +140,18 @@ fn at_rest(scene: &Scene<'_>) -> (String, String) {
     (answer, "Nothing disturbs this run: it shows how the pool stands at rest.".to_owned())
 }
 
-/// One sentence on a case.
+/// What is worth knowing of a case, in a line.
 pub(super) fn sentence(case: &Case<'_>) -> String {
     let number = |metric| case.record.estimate(metric);
     let mut facts = Vec::new();
     if let Some(served) = number(Metric::Served99) {
-        facts.push(format!("99 % of the clients served after {}", span(served)));
+        facts.push(format!("99 % served in {}", span(served)));
     }
     if let Some(amplification) = number(Metric::Amplification) {
-        facts.push(format!("{} attempts per acquisition", factor(amplification)));
+        facts.push(format!("{} attempts", factor(amplification)));
     }
     if let Some(wasted) = wasted(case) {
-        facts.push(format!("{} of claims for nobody", percent(wasted)));
+        facts.push(format!("{} wasted", percent(wasted)));
     }
     if case.outcome == Outcome::Undisturbed {
         let active = [
@@ -153,5 +162,5 @@ pub(super) fn sentence(case: &Case<'_>) -> String {
             facts.extend(number(metric).map(|level| format!("{} {words}", count(level))));
         }
     }
-    facts.join(", ")
+    facts.join(" · ")
 }

@@ -9,8 +9,8 @@ use crate::metrics::Metric;
 use crate::report::numbers::{count, percent};
 use crate::report::scene::{Case, Scene};
 
-/// Half of the width, half of the points.
-const HALF: usize = POINTS / 2;
+/// A third of the width, a third of the points.
+const THIRD: usize = POINTS / 3;
 
 pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     let limit = scene.scenario().pooler.max_client_conn.map(f64::from);
@@ -18,10 +18,11 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         scene.cases.iter().map(|case| most(&of(case))).fold(0.0, f64::max)
     };
     let places = limit.unwrap_or(0.0).max(over_all(held));
-    let claims = over_all(|case| thinned(&completed(case), HALF, mean));
+    let claims = over_all(|case| thinned(&completed(case), THIRD, mean));
+    let refusals = over_all(|case| thinned(&per_second(case, "refused"), THIRD, mean));
     let heading = match limit {
-        Some(limit) => format!("Places at the pooler, limit {}", count(limit)),
-        None => format!("Places at the pooler, up to {}", count(places)),
+        Some(limit) => format!("Places, limit {}", count(limit)),
+        None => format!("Places, ≤ {}", count(places)),
     };
     let column = |heading: String, y_end: f64| Column {
         heading,
@@ -31,17 +32,19 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     };
     let columns = vec![
         column(heading, places),
-        column(format!("Claims completed a second, up to {}", count(claims)), claims),
+        column(format!("Refused a second, ≤ {}", count(refusals)), refusals),
+        column(format!("Claims a second, ≤ {}", count(claims)), claims),
     ];
     let grid = Grid::new(scene, columns);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
-        let (wall, work) = (grid.panel(row, 0), grid.panel(row, 1));
-        let drawn = |values: &[f64]| thinned(values, HALF, mean);
+        let [wall, door, work] = [0, 1, 2].map(|column| grid.panel(row, column));
+        let drawn = |values: &[f64]| thinned(values, THIRD, mean);
         let timeline = &case.record.timeline;
         let active = wall.course(&drawn(&timeline.numbers("sv_active_mean")));
         let all = wall.course(&drawn(&held(case)));
+        let turned_away = door.course(&drawn(&per_second(case, "refused")));
         let good = work.course(&drawn(&per_second(case, "good")));
         let both = work.course(&drawn(&completed(case)));
         let refused = case.record.estimate(Metric::Refused).unwrap_or(0.0);
@@ -53,22 +56,22 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         drawing.case(row, |drawing| {
             drawing.area(&all, &active, "waiting");
             drawing.area(&active, &wall.floor(), "bars");
+            drawing.area(&turned_away, &door.floor(), "bars");
             drawing.area(&both, &good, "wasted");
             drawing.area(&good, &work.floor(), "bars");
             if let Some(limit) = limit {
                 drawing.line(&wall.level(limit), "limit");
             }
-            grid.marks(drawing, row, 0, case);
-            grid.marks(drawing, row, 1, case);
+            (0..3).for_each(|column| grid.marks(drawing, row, column, case));
             grid.label(drawing, row, case, &[&refused, &wasted]);
         });
     }
     Picture {
         name: "clients.svg",
         title: "Who waits, and for whom the database works".to_owned(),
-        about: "For each policy, left: places at the pooler, dark those that a backend serves, light those \
-                that wait, dead ones included. Right: claims completed each second, dark for a client that \
-                still waits for the answer, grey for nobody."
+        about: "For each policy the places at the pooler, dark those that a backend serves, light those that \
+                wait, dead ones included; the attempts that are turned away; and the claims completed, in \
+                colour for a client that still waits for the answer, grey for nobody."
             .to_owned(),
         height: grid.height(),
         body: drawing.finish(),

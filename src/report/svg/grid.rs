@@ -14,8 +14,8 @@ const ROW: f64 = 58.0;
 const GAP: f64 = 16.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 34.0;
-const BETWEEN: f64 = 34.0;
-const NOTE: f64 = 132.0;
+const BETWEEN: f64 = 30.0;
+const NOTE: f64 = 138.0;
 /// A character of a name takes about this much.
 const CHARACTER: f64 = 7.2;
 const LONGEST_NAME: usize = 30;
@@ -143,7 +143,7 @@ impl Grid {
         for (index, line) in note.iter().enumerate() {
             let class = if index == 0 { "note" } else { "soft" };
             let y = first + 16.0 * index as f64;
-            drawing.text((WIDTH - NOTE + 14.0, y), Anchor::Start, class, line);
+            drawing.text((WIDTH - NOTE + 18.0, y), Anchor::Start, class, line);
         }
     }
 
