@@ -128,6 +128,7 @@ pub fn steady(policies: &[&str]) -> Results {
         origin: "/home/someone/sample.toml".into(),
         text: "title = \"Nothing happens\"\n".into(),
         overrides: vec!["run.seed=7".into()],
+        measured: Default::default(),
     };
     Results {
         policies: policies.iter().map(|name| summary(name)).collect(),

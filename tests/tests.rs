@@ -20,6 +20,7 @@ mod layers;
 mod libraries;
 mod measured;
 mod outcomes;
+mod page;
 mod queues;
 mod readme;
 mod real_pooler;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::manifest::NAME;
 use super::read::{self, Case, Finished, ReadError};
 use crate::metrics::{Metric, Outcome, Value};
-use crate::scenario::{self, Loaded};
+use crate::scenario::{self, Loaded, Source};
 
 /// A finished run as its folder tells it.
 #[derive(Clone, Debug)]
@@ -87,6 +87,8 @@ struct Manifest {
     origin: String,
     overrides: Vec<String>,
     text: String,
+    #[serde(default)]
+    measured: BTreeMap<String, String>,
 }
 
 impl Archive {
@@ -101,7 +103,13 @@ impl Archive {
         let damaged = |what: String| ReadError::Damaged { path: path.clone(), what };
         let manifest: Manifest =
             serde_json::from_slice(&bytes(&path)?).map_err(|error| damaged(error.to_string()))?;
-        let (loaded, chosen) = reload(&manifest, &finished).map_err(damaged)?;
+        let source = Source {
+            origin: manifest.origin,
+            text: manifest.text,
+            overrides: manifest.overrides,
+            measured: manifest.measured,
+        };
+        let (loaded, chosen) = reload(source, &finished).map_err(damaged)?;
         let mut tables = Tables {
             drains: table(&dir.join("drain.csv"), None)?,
             timeline: table(&dir.join("timeline.csv"), None)?,
@@ -117,9 +125,8 @@ impl Archive {
 }
 
 /// The scenario as it was played: what is read from its text now has to be what was understood then.
-fn reload(manifest: &Manifest, finished: &Finished) -> Result<(Loaded, Chosen), String> {
-    let Manifest { origin, text, overrides, .. } = manifest;
-    let mut loaded = scenario::parse(&finished.scenario, origin, text, overrides)
+fn reload(source: Source, finished: &Finished) -> Result<(Loaded, Chosen), String> {
+    let mut loaded = scenario::restore(&finished.scenario, source)
         .map_err(|error| format!("its scenario cannot be read again:\n{}", error.render(false)))?;
     let scenario = &mut loaded.scenario;
     let played = |names: Vec<&String>| -> Vec<String> {

@@ -104,7 +104,7 @@ pub fn presets() -> &'static [Preset] {
 pub fn backoffs(wanted: &str) -> Result<Vec<Backoff>, ScenarioError> {
     if wanted.contains('@') && !std::path::Path::new(wanted).exists() {
         let text = format!("preset = {}", toml::Value::from(wanted));
-        let source = Source { origin: "preset".into(), text, overrides: Vec::new() };
+        let source = Source { origin: "preset".into(), text, ..Source::default() };
         let mut found = read_backoffs(source, |root, _| {
             vec![Written { name: wanted.to_owned(), acquire: root, guards: None }]
         })?;
@@ -129,7 +129,7 @@ pub fn backoffs(wanted: &str) -> Result<Vec<Backoff>, ScenarioError> {
 ///
 /// All that is wrong with it.
 pub fn parse_backoffs(origin: &str, text: &str) -> Result<Vec<Backoff>, ScenarioError> {
-    let source = Source { origin: origin.to_owned(), text: text.to_owned(), overrides: Vec::new() };
+    let source = Source { origin: origin.to_owned(), text: text.to_owned(), ..Source::default() };
     read_backoffs(source, |root, problems| {
         let Value::Table(entries) = root.value else { return Vec::new() };
         let policies = entries.iter().find(|entry| entry.key == "policy");

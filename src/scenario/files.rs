@@ -3,37 +3,61 @@
 //!
 //! They are read before the rest: what they hold takes the place of their name, as if it had been listed in
 //! the scenario. A value is a duration with its unit, or a bare number where the column's name ends in one
-//! (`_s`, `_ms`, `_us`). Paths count from the scenario's folder.
+//! (`_s`, `_ms`, `_us`). Paths count from the scenario's folder. What was read is kept, so that a finished
+//! run can be understood again where its files are not.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 
 use super::diagnostic::{Problems, alternatives};
 use super::reader::{Fields, text};
 use super::tree::{Node, Value};
 use crate::units::Span;
 
-/// Reads the files that a scenario in `folder` names.
-pub(super) fn read_files(node: &mut Node, folder: &Path, problems: &mut Problems) {
+/// Files by the names that a scenario has for them.
+pub(super) struct Shelf {
+    /// Where those are that have not been read yet; `None` if there are no others.
+    pub folder: Option<PathBuf>,
+    /// What was read.
+    pub texts: BTreeMap<String, String>,
+}
+
+impl Shelf {
+    fn text(&mut self, file: &str) -> io::Result<String> {
+        if let Some(text) = self.texts.get(file) {
+            return Ok(text.clone());
+        }
+        let folder = self.folder.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let text = fs::read_to_string(folder.join(file))?;
+        self.texts.insert(file.to_owned(), text.clone());
+        Ok(text)
+    }
+}
+
+/// Reads the files that a scenario names.
+pub(super) fn read_files(node: &mut Node, shelf: &mut Shelf, problems: &mut Problems) {
     match &mut node.value {
         Value::List(items) => {
-            items.iter_mut().for_each(|item| read_files(item, folder, problems));
+            items.iter_mut().for_each(|item| read_files(item, shelf, problems));
         }
         Value::Table(entries) => {
             for entry in entries {
                 match &entry.node.value {
                     Value::Text(file) if entry.key == "trace" => {
-                        let read = trace(file, &entry.node, folder, problems);
+                        let read = trace(file, &entry.node, shelf, problems);
                         entry.node.value = Value::List(read.unwrap_or_default());
                     }
                     Value::Table(_) if entry.key == "empirical" => {
-                        let read = values(&entry.node, folder, problems);
+                        let read = values(&entry.node, shelf, problems);
                         // One complaint is enough: what cannot be read is not missed a second time.
                         let stand_in = Value::Text(Span::ZERO.to_string());
                         entry.node.value = Value::List(read.unwrap_or_else(|| {
                             vec![Node { place: entry.node.place.clone(), value: stand_in }]
                         }));
                     }
-                    _ => read_files(&mut entry.node, folder, problems),
+                    _ => read_files(&mut entry.node, shelf, problems),
                 }
             }
         }
@@ -42,14 +66,14 @@ pub(super) fn read_files(node: &mut Node, folder: &Path, problems: &mut Problems
 }
 
 /// The column that a table asks for, as texts in the table's place.
-fn values(node: &Node, folder: &Path, problems: &mut Problems) -> Option<Vec<Node>> {
+fn values(node: &Node, shelf: &mut Shelf, problems: &mut Problems) -> Option<Vec<Node>> {
     let mut fields = Fields::of("`empirical`", node, problems)?;
     let file = fields.required("file", "file = \"claims.csv\"", problems, text);
     let column = fields.required("column", "column = \"service_ms\"", problems, text);
     fields.finish(problems);
     let (file, column) = (file?, column?);
     let mut values = Vec::new();
-    let mut table = Rows::open(&file, [&column], node, folder, problems)?;
+    let mut table = Rows::open(&file, [&column], node, shelf, problems)?;
     while let Some([written]) = table.next(problems)? {
         values.push(table.duration(&written, &column, problems)?);
     }
@@ -62,9 +86,9 @@ fn values(node: &Node, folder: &Path, problems: &mut Problems) -> Option<Vec<Nod
 }
 
 /// Rows of (tenant, time), in the place of the file's name.
-fn trace(file: &str, node: &Node, folder: &Path, problems: &mut Problems) -> Option<Vec<Node>> {
+fn trace(file: &str, node: &Node, shelf: &mut Shelf, problems: &mut Problems) -> Option<Vec<Node>> {
     let mut rows = Vec::new();
-    let mut table = Rows::open(file, ["tenant", "t_s"], node, folder, problems)?;
+    let mut table = Rows::open(file, ["tenant", "t_s"], node, shelf, problems)?;
     let mut last = Span::ZERO;
     while let Some([tenant, at]) = table.next(problems)? {
         let Ok(number) = tenant.parse::<i64>() else {
@@ -90,7 +114,7 @@ struct Rows<'a, const N: usize> {
     file: &'a str,
     node: &'a Node,
     indices: [usize; N],
-    table: csv::StringRecordsIntoIter<std::fs::File>,
+    table: csv::StringRecordsIntoIter<io::Cursor<String>>,
     line: u64,
 }
 
@@ -99,11 +123,11 @@ impl<'a, const N: usize> Rows<'a, N> {
         file: &'a str,
         columns: [&str; N],
         node: &'a Node,
-        folder: &Path,
+        shelf: &mut Shelf,
         problems: &mut Problems,
     ) -> Option<Rows<'a, N>> {
-        let mut table = match csv::Reader::from_path(folder.join(file)) {
-            Ok(table) => table,
+        let mut table = match shelf.text(file) {
+            Ok(text) => csv::Reader::from_reader(io::Cursor::new(text)),
             Err(error) => {
                 let help = "its path counts from the scenario's folder";
                 problems.add(format!("cannot read `{file}`: {error}"), node.place.clone(), help);

@@ -24,7 +24,8 @@ mod poolers;
 mod reader;
 mod tree;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 pub use axis::Axis;
 pub use builtin::{Builtin, builtins};
@@ -41,6 +42,7 @@ pub use poolers::{POOLERS, PoolerPreset};
 pub(crate) use diagnostic::alternatives;
 
 use diagnostic::Problems;
+use files::Shelf;
 
 /// A scenario together with where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +54,7 @@ pub struct Loaded {
 }
 
 /// What a scenario was read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// The file as the user named it, or `built-in NAME`.
     pub origin: String,
@@ -60,6 +62,8 @@ pub struct Source {
     pub text: String,
     /// Overrides in the order they were given, as `key=value`.
     pub overrides: Vec<String>,
+    /// The texts of the measured files that it names, by those names.
+    pub measured: BTreeMap<String, String>,
 }
 
 /// Loads the scenario that the user named: a file, or the name of a built-in one.
@@ -99,16 +103,37 @@ pub fn parse(
         origin: origin.to_owned(),
         text: text.to_owned(),
         overrides: overrides.to_owned(),
+        measured: BTreeMap::new(),
     };
+    let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
+    understand(name, source, Some(folder.to_owned()))
+}
+
+/// Reads the scenario of a finished run again: all that it was read from is in `source`.
+///
+/// # Errors
+///
+/// If it is not understood.
+pub fn restore(name: &str, source: Source) -> Result<Loaded, ScenarioError> {
+    understand(name, source, None)
+}
+
+/// Reads a scenario; measured files that `source` does not have yet are in `folder`.
+fn understand(
+    name: &str,
+    mut source: Source,
+    folder: Option<PathBuf>,
+) -> Result<Loaded, ScenarioError> {
     let mut problems = Problems::default();
-    let scenario = tree::parse(text, &mut problems).and_then(|mut root| {
-        for (index, text) in overrides.iter().enumerate() {
+    let mut shelf = Shelf { folder, texts: std::mem::take(&mut source.measured) };
+    let scenario = tree::parse(&source.text, &mut problems).and_then(|mut root| {
+        for (index, text) in source.overrides.iter().enumerate() {
             overrides::apply(&mut root, index, text, &mut problems);
         }
-        let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
-        files::read_files(&mut root, folder, &mut problems);
+        files::read_files(&mut root, &mut shelf, &mut problems);
         lower::scenario(name, &root, &mut problems)
     });
+    source.measured = shelf.texts;
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(Loaded { scenario, source }),
         _ => Err(ScenarioError::new(source, problems)),

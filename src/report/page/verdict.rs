@@ -162,5 +162,6 @@ pub(super) fn sentence(case: &Case<'_>) -> String {
             facts.extend(number(metric).map(|level| format!("{} {words}", count(level))));
         }
     }
-    facts.join(" · ")
+    // A fact stays whole, and its dot with it.
+    facts.join("\u{a0}· ").replace(' ', "\u{a0}").replace("·\u{a0}", "· ")
 }

@@ -69,7 +69,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     Picture {
         name: "clients.svg",
         title: "Who waits, and for whom the database works".to_owned(),
-        about: "For each policy the places at the pooler, dark those that a backend serves, light those that \
+        about: "For each policy the places at the pooler, full those that a backend serves, pale those that \
                 wait, dead ones included; the attempts that are turned away; and the claims completed, in \
                 colour for a client that still waits for the answer, grey for nobody."
             .to_owned(),
