@@ -2,7 +2,7 @@
 //!
 //! Files go into a fresh folder beside the final one, which then takes its name. Where results stood
 //! before, they are moved aside first and deleted last, so that a failure at any point leaves the old
-//! ones or the new ones complete.
+//! ones or the new ones complete. Views of the results are put in beside them, file by file.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,5 +1,6 @@
 //! What the results rest on, as far as the scenario decides it.
 
+use crate::metrics::replicates_for_median_interval;
 use crate::report::numbers::span;
 use crate::report::scene::Scene;
 use crate::scenario::{Contention, DeadCost, DeadWaiters};
@@ -34,7 +35,7 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<String> {
         }
         Contention::Table(_) => "active claims slow each other down as was measured".to_owned(),
     };
-    vec![
+    let mut sentences = vec![
         format!(
             "Drained means: for {} no attempt fails and no living client waits longer than {}.",
             long(scenario.drain.hold),
@@ -46,10 +47,18 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<String> {
             "The first {} are a warm-up and not measured; pictures over time show them.",
             long(scenario.run.warm_up)
         ),
+        "Results hold for this system and these numbers, which stand in the scenario at the end of this \
+         page."
+            .to_owned(),
         "Every policy meets the same random worlds, so that what differs is the policies' doing."
             .to_owned(),
-        "Results hold for this system and these numbers; the comments of the scenario say which of them \
-         were measured and which were assumed."
-            .to_owned(),
-    ]
+    ];
+    let (replicates, enough) = (scenario.run.replicates, replicates_for_median_interval());
+    if scene.has_trigger() && (replicates as usize) < enough {
+        sentences.push(format!(
+            "With {replicates} of them a median has no 95 % interval; {enough} would give one \
+             (--replicates {enough})."
+        ));
+    }
+    sentences
 }

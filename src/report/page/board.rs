@@ -25,12 +25,17 @@ pub(super) fn render(scene: &Scene<'_>) -> String {
             escaped(&case.name),
             svg::strip(scene, index),
             badge(case),
-            escaped(&verdict::sentence(case)),
+            facts(case),
         );
     }
     out.push_str("</ul>\n");
     out.push_str(&axis(scene));
     out
+}
+
+fn facts(case: &Case<'_>) -> String {
+    let facts = verdict::facts(case);
+    facts.iter().map(|fact| format!("<span>{}</span> ", escaped(fact))).collect()
 }
 
 fn badge(case: &Case<'_>) -> String {

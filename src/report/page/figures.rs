@@ -10,7 +10,7 @@ const ABSENT: &str = "–";
 /// Cases beside each other, at most, on a page of paper.
 const ABREAST: usize = 7;
 /// Rows of a timeline.
-const MOMENTS: usize = 32;
+const PARTS: usize = 32;
 
 /// A row for each case, a column for each of `columns`.
 fn per_case(
@@ -142,26 +142,32 @@ fn words(kind: LatencyKind) -> &'static str {
     }
 }
 
-/// Active claims at moments of the run.
+/// Active claims in parts of the run.
 pub(super) fn timeline(scene: &Scene<'_>) -> Vec<Table> {
     chunks(scene)
         .map(|cases| {
             let rows = |first: &Case<'_>| {
                 let starts = first.record.timeline.numbers("t_s");
-                let step = starts.len().div_ceil(MOMENTS).max(1);
-                let moment = |index: usize| Row {
+                let step = starts.len().div_ceil(PARTS).max(1);
+                let part = |index: usize| Row {
                     case: None,
                     head: span(starts[index]),
                     cells: cases
                         .iter()
-                        .map(|case| case.record.timeline.numbers("sv_active_mean")[index])
+                        .map(|case| {
+                        let active = case.record.timeline.numbers("sv_active_mean");
+                        // All of the time up to the next row: a herd that comes back each half minute
+                        // would hide between moments.
+                        let part = &active[index..(index + step).min(active.len())];
+                        part.iter().sum::<f64>() / part.len() as f64
+                    })
                         .map(|active| count((10.0 * active).round() / 10.0))
                         .collect(),
                 };
-                (0..starts.len()).step_by(step).map(moment).collect()
+                (0..starts.len()).step_by(step).map(part).collect()
             };
             Table {
-                caption: "Active claims, a mean over the replicates, at moments of the run"
+                caption: "Active claims, a mean over the replicates and over the time from each row to the next"
                     .to_owned(),
                 corner: "time",
                 columns: cases.iter().map(|case| case.name.clone()).collect(),

@@ -109,8 +109,11 @@ fn rendered(tables: &[Table]) -> String {
 /// What about the scenario may surprise, by closed forms.
 fn surprises(scene: &Scene<'_>) -> String {
     let found = check::surprises(scene.scenario());
-    let sentence =
-        |(surprise, names): check::Statement| format!("{}: {surprise}", names.join(", "));
+    let all = scene.scenario().policies.len();
+    let sentence = |(surprise, names): check::Statement| match names.len() {
+        some if some == all => format!("Under every policy: {surprise}"),
+        _ => format!("{}: {surprise}", names.join(", ")),
+    };
     match found.is_empty() {
         true => String::new(),
         false => list(found.into_iter().map(sentence)),

@@ -38,14 +38,16 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
         ([_], all) if drained.len() == 1 => {
             format!("Of {all} {many} only this one drains every time, in {}.", median(best))
         }
-        ([_], _) => format!("It drains soonest in every random world, in {}.", median(best)),
-        _ => format!("None of them drains soonest in every random world; about {}.", median(best)),
+        ([_], _) => format!("It drains soonest in {}, in {}.", worlds(best), median(best)),
+        _ => {
+            format!("Neither drains soonest in {}; it takes about {}.", worlds(best), median(best))
+        }
     };
     let second = drained.iter().filter(|case| !names.contains(&&*case.name));
     if let Some(next) = second.min_by(|a, b| time(a).total_cmp(&time(b))) {
         why.push_str(&format!(" The next, {}, takes {}.", next.name, median(next)));
     }
-    for sentence in [stuck(scene), price(best)].into_iter().flatten() {
+    for sentence in [stuck(scene), price(best), proxy(scene, best)].into_iter().flatten() {
         why.push(' ');
         why.push_str(&sentence);
     }
@@ -60,6 +62,14 @@ pub(super) fn best<'a>(scene: &'a Scene<'_>) -> Vec<&'a str> {
 fn drained<'a, 'b>(scene: &'b Scene<'a>) -> Vec<&'b Case<'a>> {
     let drained = |case: &&Case<'_>| matches!(case.outcome, Outcome::Drained(_));
     scene.cases.iter().filter(drained).collect()
+}
+
+/// All that were played.
+fn worlds(case: &Case<'_>) -> String {
+    match case.record.outcome.replicates.len() {
+        1 => "the one random world that was played".to_owned(),
+        many => format!("each of {many} random worlds"),
+    }
 }
 
 fn time(case: &Case<'_>) -> f64 {
@@ -119,6 +129,16 @@ fn price(case: &Case<'_>) -> Option<String> {
     })
 }
 
+/// What it takes that clients of their own do not have.
+fn proxy(scene: &Scene<'_>, case: &Case<'_>) -> Option<String> {
+    let policies = &scene.scenario().policies;
+    let candidate = policies.iter().find(|known| known.name == case.record.outcome.policy)?;
+    candidate.guards_the_fleet().then(|| {
+        "It keeps one count for the whole fleet, which takes a proxy that all go through."
+            .to_owned()
+    })
+}
+
 /// The share of completed claims that nobody waited for any more.
 pub(super) fn wasted(case: &Case<'_>) -> Option<f64> {
     let number = |metric| case.record.estimate(metric);
@@ -140,8 +160,8 @@ fn at_rest(scene: &Scene<'_>) -> (String, String) {
     (answer, "Nothing disturbs this run: it shows how the pool stands at rest.".to_owned())
 }
 
-/// What is worth knowing of a case, in a line.
-pub(super) fn sentence(case: &Case<'_>) -> String {
+/// What is worth knowing of a case, in a few words each.
+pub(super) fn facts(case: &Case<'_>) -> Vec<String> {
     let number = |metric| case.record.estimate(metric);
     let mut facts = Vec::new();
     if let Some(served) = number(Metric::Served99) {
@@ -162,6 +182,5 @@ pub(super) fn sentence(case: &Case<'_>) -> String {
             facts.extend(number(metric).map(|level| format!("{} {words}", count(level))));
         }
     }
-    // A fact stays whole, and its dot with it.
-    facts.join("\u{a0}· ").replace(' ', "\u{a0}").replace("·\u{a0}", "· ")
+    facts
 }
