@@ -24,6 +24,8 @@ pub(super) struct Case<'a> {
     pub name: String,
     /// What is known of it.
     pub record: &'a Record,
+    /// The most backends that it may have connected.
+    pub capacity: f64,
     /// When something happens, in seconds from the start.
     pub marks: Vec<f64>,
     /// What became of the fleet.
@@ -51,11 +53,12 @@ impl<'a> Scene<'a> {
         let case = |record: &'a Record| {
             let variant = record.outcome.variant.as_deref();
             let index = scenario.variants.iter().position(|known| Some(&*known.name) == variant);
-            let happenings = courses[index.unwrap_or(0)].happenings();
+            let course = &courses[index.unwrap_or(0)];
             Case {
                 name: rows.name_of(&record.outcome.policy, variant),
                 record,
-                marks: happenings.map(|happening| happening.at.as_secs_f64()).collect(),
+                capacity: f64::from(course.most_backends()),
+                marks: course.happenings().map(|happening| happening.at.as_secs_f64()).collect(),
                 outcome: Outcome::of(record, scenario),
             }
         };
@@ -73,8 +76,7 @@ impl<'a> Scene<'a> {
 
     /// The most backends that any case may have connected.
     pub fn most_backends(&self) -> f64 {
-        let courses = self.scenario().courses();
-        f64::from(courses.iter().map(Scenario::most_backends).max().unwrap_or_default())
+        self.cases.iter().map(|case| case.capacity).fold(0.0, f64::max)
     }
 
     pub fn has_trigger(&self) -> bool {

@@ -12,8 +12,8 @@ use crate::report::svg;
 pub(super) fn render(scene: &Scene<'_>) -> String {
     let full = count(scene.most_backends());
     let mut out = format!(
-        "<p class=\"key\">Active claims over time, mean and range of the replicates. The dashed line is the \
-         capacity, {full}; the dotted one marks what happens.</p>\n<ul class=\"board\" id=\"board\">\n"
+        "<p class=\"key\">Active claims over time, mean and range of the replicates. All on one scale, 0 to \
+         {full}: a dashed line is the capacity, a dotted one marks what happens.</p>\n<ul class=\"board\" id=\"board\">\n"
     );
     let best = verdict::best(scene);
     for (index, case) in scene.cases.iter().enumerate() {

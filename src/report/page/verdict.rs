@@ -4,6 +4,7 @@ use crate::metrics::{Metric, Value};
 use crate::report::numbers::{count, factor, percent, span};
 use crate::report::rows::Rows;
 use crate::report::scene::{Case, Outcome, Scene};
+use crate::scenario::Candidate;
 
 /// The question that the first screen answers.
 pub(super) fn question(scene: &Scene<'_>) -> String {
@@ -22,7 +23,7 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
     if !scene.has_trigger() {
         return at_rest(scene);
     }
-    let drained = drained(scene);
+    let drained = candidates(scene);
     let first = soonest(&drained);
     let [one, many] = scene.rows.nouns();
     let Some(&best) = first.first() else {
@@ -56,12 +57,22 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
 
 /// The names of those to choose.
 pub(super) fn best<'a>(scene: &'a Scene<'_>) -> Vec<&'a str> {
-    soonest(&drained(scene)).iter().map(|case| &*case.name).collect()
+    soonest(&candidates(scene)).iter().map(|case| &*case.name).collect()
 }
 
-fn drained<'a, 'b>(scene: &'b Scene<'a>) -> Vec<&'b Case<'a>> {
-    let drained = |case: &&Case<'_>| matches!(case.outcome, Outcome::Drained(_));
-    scene.cases.iter().filter(drained).collect()
+/// Those that drain every time: by what clients do on their own if any does, else all of them.
+fn candidates<'a, 'b>(scene: &'b Scene<'a>) -> Vec<&'b Case<'a>> {
+    let drained: Vec<&Case<'a>> =
+        scene.cases.iter().filter(|case| matches!(case.outcome, Outcome::Drained(_))).collect();
+    let alone: Vec<&Case<'a>> =
+        drained.iter().filter(|case| !guards_the_fleet(scene, case)).copied().collect();
+    if alone.is_empty() { drained } else { alone }
+}
+
+fn guards_the_fleet(scene: &Scene<'_>, case: &Case<'_>) -> bool {
+    let mut policies = scene.scenario().policies.iter();
+    let candidate = policies.find(|known| known.name == case.record.outcome.policy);
+    candidate.is_some_and(Candidate::guards_the_fleet)
 }
 
 /// All that were played.
@@ -76,7 +87,7 @@ fn time(case: &Case<'_>) -> f64 {
     case.record.estimate(Metric::TimeToDrain).unwrap_or(f64::INFINITY)
 }
 
-/// The cases that drain first in at least one random world, most often first ones first.
+/// The cases that drain first in at least one random world, those that do so most often first.
 fn soonest<'a, 'b>(drained: &[&'b Case<'a>]) -> Vec<&'b Case<'a>> {
     let times: Vec<Vec<f64>> = drained
         .iter()
@@ -129,14 +140,19 @@ fn price(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// What it takes that clients of their own do not have.
-fn proxy(scene: &Scene<'_>, case: &Case<'_>) -> Option<String> {
-    let policies = &scene.scenario().policies;
-    let candidate = policies.iter().find(|known| known.name == case.record.outcome.policy)?;
-    candidate.guards_the_fleet().then(|| {
-        "It keeps one count for the whole fleet, which takes a proxy that all go through."
-            .to_owned()
-    })
+/// What takes more than clients of their own have: one count for all of them.
+fn proxy(scene: &Scene<'_>, best: &Case<'_>) -> Option<String> {
+    let takes = "one count for the whole fleet, which takes a proxy that all go through";
+    if guards_the_fleet(scene, best) {
+        return Some(format!("It keeps {takes}."));
+    }
+    let sooner = scene.cases.iter().filter(|case| {
+        guards_the_fleet(scene, case)
+            && matches!(case.outcome, Outcome::Drained(_))
+            && time(case) < time(best)
+    });
+    let sooner = sooner.min_by(|a, b| time(a).total_cmp(&time(b)))?;
+    Some(format!("With {takes}, {} takes {}.", sooner.name, span(time(sooner))))
 }
 
 /// The share of completed claims that nobody waited for any more.

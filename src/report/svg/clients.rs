@@ -22,7 +22,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     let refusals = over_all(|case| thinned(&per_second(case, "refused"), THIRD, mean));
     let heading = match limit {
         Some(limit) => format!("Places, limit {}", count(limit)),
-        None => format!("Places, ≤ {}", count(places)),
+        None => format!("Places, to {}", count(places)),
     };
     let column = |heading: String, y_end: f64| Column {
         heading,
@@ -32,8 +32,8 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     };
     let columns = vec![
         column(heading, places),
-        column(format!("Refused a second, ≤ {}", count(refusals)), refusals),
-        column(format!("Claims a second, ≤ {}", count(claims)), claims),
+        column(format!("Refused/s, to {}", count(refusals)), refusals),
+        column(format!("Claims/s, to {}", count(claims)), claims),
     ];
     let grid = Grid::new(scene, columns);
     let mut drawing = Drawing::default();

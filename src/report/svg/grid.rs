@@ -8,14 +8,14 @@ use crate::report::scene::{Case, Scene};
 use crate::report::text::truncated;
 
 /// Width of every picture, in units of its view box.
-pub(super) const WIDTH: f64 = 960.0;
+pub(super) const WIDTH: f64 = 840.0;
 
 const ROW: f64 = 58.0;
 const GAP: f64 = 16.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 34.0;
 const BETWEEN: f64 = 30.0;
-const NOTE: f64 = 138.0;
+const NOTE: f64 = 146.0;
 /// A character of a name takes about this much.
 const CHARACTER: f64 = 7.2;
 const LONGEST_NAME: usize = 30;

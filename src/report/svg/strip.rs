@@ -31,7 +31,8 @@ pub(in crate::report) fn strip(scene: &Scene<'_>, index: usize) -> String {
         drawing.area(&high, &low, "band");
         drawing.line(&active, "line");
     });
-    drawing.line(&[(0.0, 2.0), (WIDTH, 2.0)], "limit");
+    let capacity = y.place(case.capacity);
+    drawing.line(&[(0.0, capacity), (WIDTH, capacity)], "limit");
     for mark in &case.marks {
         let x = mark / scene.duration() * WIDTH;
         drawing.line(&[(x, 0.0), (x, HEIGHT)], "mark");

@@ -13,7 +13,7 @@ pub(super) const POINTS: usize = 340;
 pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     let full = scene.most_backends();
     let column = Column {
-        heading: format!("Active claims, {} = every backend is busy", count(full)),
+        heading: format!("Active claims, 0 to {}; a dashed line is the capacity", count(full)),
         unit: Unit::Seconds,
         x_end: scene.duration(),
         y_end: full,
@@ -32,7 +32,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
             drawing.area(&course, &panel.floor(), "fill");
             drawing.area(&high, &low, "band");
             drawing.line(&course, "line");
-            drawing.line(&panel.level(full), "limit");
+            drawing.line(&panel.level(case.capacity), "limit");
             grid.marks(drawing, row, 0, case);
             grid.label(drawing, row, case, &[&case.outcome.words()]);
         });
