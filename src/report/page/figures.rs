@@ -12,12 +12,11 @@ const ABREAST: usize = 7;
 /// Rows of a timeline.
 const PARTS: usize = 32;
 
+/// What a column shows of a case; `None` where there is nothing to measure.
+type Cell<'a> = &'a dyn Fn(&Case<'_>) -> Option<String>;
+
 /// A row for each case, a column for each of `columns`.
-fn per_case(
-    scene: &Scene<'_>,
-    caption: &str,
-    columns: &[(&str, &dyn Fn(&Case<'_>) -> Option<String>)],
-) -> Table {
+fn per_case(scene: &Scene<'_>, caption: &str, columns: &[(&str, Cell<'_>)]) -> Table {
     let row = |(index, case): (usize, &Case<'_>)| Row {
         case: Some(index),
         head: case.name.clone(),
