@@ -188,7 +188,7 @@ fn a_finished_run_is_run_again_to_the_same_bytes() {
     let dir = place.path().join("deep/results");
     small().write(&dir, false).unwrap();
     let first = content(&dir);
-    assert_eq!(first.len(), 7);
+    assert_eq!(first.len(), 8);
     small().write(&dir, false).unwrap();
     assert_eq!(content(&dir), first);
     assert_eq!(entries(dir.parent().unwrap()), 1, "nothing temporary is left beside it");

@@ -1,8 +1,8 @@
 //! Results made by hand, with figures whose reports can be written down.
 
 use herdsim::metrics::{
-    Drain, DrainRow, Latencies, LatencyKind, Levels, Metric, Occupancy, PolicySummary, Timeline,
-    Value,
+    Band, Drain, DrainRow, Latencies, LatencyKind, Levels, Metric, Occupancy, PolicySummary,
+    Timeline, Value,
 };
 use herdsim::policy::{Pipeline, Policy};
 use herdsim::results::Results;
@@ -148,6 +148,8 @@ fn summary(name: &str) -> PolicySummary {
         bucket.polls = 3;
         bucket.sv_active_ticks = 40_500_000;
     }
+    let mut band = Band::default();
+    band.add(&timeline);
     PolicySummary {
         policy: name.to_owned(),
         variant: None,
@@ -160,6 +162,7 @@ fn summary(name: &str) -> PolicySummary {
             sampled: [1, 0, 0].map(|held| Levels { held: vec![held, 0, held] }),
         },
         timeline,
+        band,
         latencies,
         events: 1,
     }

@@ -23,6 +23,7 @@ mod libraries;
 mod long_runs;
 mod measured;
 mod outcomes;
+mod page;
 mod precision;
 mod queues;
 mod readme;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::run::{Format, show};
-use super::{Console, Failure};
+use super::{Console, Failure, report};
 use crate::records::Shards;
 use crate::results::{self, folder};
 
@@ -25,6 +25,9 @@ pub(super) struct Merge {
     /// Replace the results of another run
     #[arg(long)]
     force: bool,
+    /// Write no page and no pictures
+    #[arg(long)]
+    no_report: bool,
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -41,6 +44,9 @@ impl Merge {
         }
         let results = shards.merge()?;
         results.write(&self.out, self.force)?;
+        if !self.no_report {
+            report::write(&self.out)?;
+        }
         console.say(&format!("wrote {}", self.out.display()));
         show(&results, &self.out, self.format, console)
     }

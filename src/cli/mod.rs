@@ -17,6 +17,7 @@ mod plan;
 mod played;
 mod points;
 mod precise;
+mod report;
 mod run;
 mod sitting;
 mod trace;
@@ -35,6 +36,7 @@ Examples:
   herdsim check my.toml                             what about it may surprise
   herdsim run deriver-restart                       play one, write results/deriver-restart
   herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
+  herdsim report results/deriver-restart            its page and pictures again
   herdsim compare results/before results/after      what a change has changed
   herdsim map my.toml fleet.clients=1000..8000:8 pooler.pool_size=20,50,100
                                                     where it drains and where not
@@ -95,6 +97,7 @@ enum Command {
     Tune(tune::Tune),
     Check(check::Check),
     Compare(compare::Compare),
+    Report(report::Report),
     Backoff(backoff::Backoff),
     List(list::List),
 }
@@ -126,6 +129,7 @@ impl Cli {
             Command::Tune(tune) => tune.run(console),
             Command::Check(check) => check.run(console),
             Command::Compare(compare) => compare.run(console),
+            Command::Report(report) => report.run(console),
             Command::Backoff(backoff) => backoff.run(console),
             Command::List(list) => list.run(console),
         }

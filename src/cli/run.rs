@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::played::Played;
 use super::precise::Asked;
 use super::sitting::{self, Habits, Sat};
-use super::{Console, Failure, memory, points, trace};
+use super::{Console, Failure, memory, points, report, trace};
 use crate::explore::Precision;
 use crate::metrics::Judgement;
 use crate::plan::Shard;
@@ -35,6 +35,12 @@ pub(super) struct Run {
     /// Replace the results of another run
     #[arg(long)]
     force: bool,
+    /// Write no page and no pictures
+    #[arg(long)]
+    no_report: bool,
+    /// Open the page
+    #[arg(long, conflicts_with = "no_report")]
+    open: bool,
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -152,7 +158,14 @@ impl Run {
             trace::write(&results.loaded.scenario, path)?;
             console.say(&format!("wrote {}", path.display()));
         }
-        show(results, out, self.format, console)
+        let page = if self.no_report { None } else { Some(report::write(out)?) };
+        let shown = show(results, out, self.format, console);
+        match (page, &shown) {
+            (Some(page), Ok(()) | Err(Failure::Thresholds { .. })) if self.open => {
+                report::open(&page).and(shown)
+            }
+            _ => shown,
+        }
     }
 
     fn load(&self, played: &Played) -> Result<Loaded, Failure> {
@@ -167,7 +180,7 @@ impl Run {
     fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
         folder::check(out, &results::digest(&loaded), self.force)?;
         let more = self.reference.is_some() || self.trace.is_some() || self.precision.is_some();
-        if more || self.shard.is_some() || self.keep_units {
+        if more || self.shard.is_some() || self.keep_units || self.open {
             let help =
                 "run the scenario at one point: without its [sweep], with --set for the values";
             let what = "a sweep keeps the metrics of its points alone".to_owned();

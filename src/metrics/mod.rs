@@ -8,6 +8,7 @@
 //! covers the whole run; the [`ledger`] counts the whole run too and is checked in every unit.
 
 mod backlog;
+mod band;
 mod counts;
 mod difference;
 mod drain;
@@ -25,6 +26,7 @@ mod trace;
 mod watch;
 
 pub use backlog::WorkRecord;
+pub use band::Band;
 pub use counts::Counts;
 pub use difference::{Design, Difference, Method, Verdict};
 pub use drain::{BadTimes, Drain};

@@ -1,6 +1,6 @@
 //! A policy, in one variant where there are several, over its replicates.
 
-use super::{Drain, Estimate, Latencies, Metric, Occupancy, Timeline, UnitRecord, Value};
+use super::{Band, Drain, Estimate, Latencies, Metric, Occupancy, Timeline, UnitRecord, Value};
 
 /// All that is known of one policy in one variant after its replicates: what `results/` holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct PolicySummary {
     pub occupancy: Occupancy,
     /// The course of the run, summed over replicates.
     pub timeline: Timeline,
+    /// How far its replicates are apart.
+    pub band: Band,
     /// Latencies, pooled over replicates.
     pub latencies: Latencies,
     /// Events handled in all replicates.
@@ -47,6 +49,7 @@ impl PolicySummary {
                 buckets: vec![Default::default(); first.timeline.buckets.len()],
                 ..first.timeline
             },
+            band: Band::default(),
             latencies: Latencies::new(),
             events: 0,
         };
@@ -65,6 +68,7 @@ impl PolicySummary {
         }));
         self.occupancy.add(&record.occupancy);
         self.timeline.add(&record.timeline);
+        self.band.add(&record.timeline);
         self.latencies.add(&record.latencies);
         self.events += record.events;
     }

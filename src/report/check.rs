@@ -57,7 +57,7 @@ pub fn render(scenario: &Scenario) -> String {
 }
 
 /// What a user may not expect.
-fn surprises(scenario: &Scenario) -> Vec<Statement> {
+pub(super) fn surprises(scenario: &Scenario) -> Vec<Statement> {
     let mut found = Vec::new();
     for candidate in &scenario.policies {
         let about = [overload(scenario, candidate), sessions(scenario), backlog(scenario)];

@@ -12,8 +12,8 @@ pub fn render(results: &Results) -> String {
     if let Some(partial) = prose::partial(results) {
         out.push_str(&format!("**{}**\n\n", escaped(&partial)));
     }
-    out.push_str(&format!("### {}\n\n", escaped(&prose::title(results))));
-    let facts = prose::facts(results).concat();
+    out.push_str(&format!("### {}\n\n", escaped(&prose::title(&results.loaded.scenario))));
+    let facts = prose::facts(&results.loaded.scenario).concat();
     out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
     let happenings = happenings::lines(&results.loaded.scenario);
     for line in &happenings {
@@ -31,7 +31,7 @@ pub fn render(results: &Results) -> String {
         );
         push_row(&mut out, ["---", "---", "---:", "---"].into_iter());
         for judged in judged {
-            let row = thresholds::Row::of(results, &judged);
+            let row = thresholds::Row::of(Rows::of(&results.loaded.scenario), &judged);
             let verdict = match row.why {
                 Some(why) => format!("{}: {why}", judged.judgement.name()),
                 None => judged.judgement.name().to_owned(),

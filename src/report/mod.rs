@@ -1,4 +1,4 @@
-//! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs;
+//! Views of results: [`mod@page`] with its pictures to look at, [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs;
 //! [`compare`] sets two finished runs side by side; and [`mod@check`] is of a scenario that has none yet.
 //!
 //! Pure functions of [`Results`](crate::results::Results) or a scenario: nothing is run, read or
@@ -18,10 +18,13 @@ pub mod json;
 pub mod map;
 pub mod markdown;
 mod numbers;
+pub mod page;
 pub mod plan;
 mod prose;
 mod rows;
+mod scene;
 mod spark;
+mod svg;
 pub mod sweep;
 mod table;
 pub mod terminal;

@@ -6,11 +6,10 @@ use super::rows::Rows;
 use super::text::{Piece, Tone};
 use crate::metrics::{Estimate, Metric, PolicySummary};
 use crate::results::{Partial, Results};
-use crate::scenario::{Demand, Mode};
+use crate::scenario::{Demand, Mode, Scenario};
 
 /// The scenario's name and title.
-pub(super) fn title(results: &Results) -> String {
-    let scenario = &results.loaded.scenario;
+pub(super) fn title(scenario: &Scenario) -> String {
     format!("{}: {}", scenario.name, scenario.title)
 }
 
@@ -25,8 +24,7 @@ pub(super) fn partial(results: &Results) -> Option<String> {
 }
 
 /// The system and the run, as facts in two groups.
-pub(super) fn facts(results: &Results) -> [Vec<String>; 2] {
-    let scenario = &results.loaded.scenario;
+pub(super) fn facts(scenario: &Scenario) -> [Vec<String>; 2] {
     let mut system = vec![
         format!("{} clients", count(f64::from(scenario.fleet.clients))),
         match scenario.pooler.mode {

@@ -48,8 +48,9 @@ fn head(results: &Results, style: &Style) -> String {
             partial.split_whitespace().map(|word| Piece::toned(word, Tone::Bad)).collect();
         out.push_str(&wrap(&pieces, " ", style.width, "", style.ink));
     }
-    out.push_str(&wrap(&words(&prose::title(results)), " ", style.width, "  ", style.ink));
-    for facts in prose::facts(results) {
+    let title = prose::title(&results.loaded.scenario);
+    out.push_str(&wrap(&words(&title), " ", style.width, "  ", style.ink));
+    for facts in prose::facts(&results.loaded.scenario) {
         let facts: Vec<Piece> = facts.into_iter().map(Piece::new).collect();
         out.push_str("  ");
         out.push_str(&wrap(&facts, " · ", style.width.saturating_sub(2), "  ", style.ink));

@@ -20,10 +20,10 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub fn of(results: &Results, judged: &Judged<'_>) -> Row {
+    pub fn of(rows: Rows, judged: &Judged<'_>) -> Row {
         Row {
             asked: judged.threshold.condition.to_string(),
-            whose: Rows::of(&results.loaded.scenario).of_case(judged.policy, judged.variant),
+            whose: rows.of_case(judged.policy, judged.variant),
             figure: measured(&judged.estimate),
             why: match judged.judgement {
                 Judgement::Undecided(undecided) => Some(why(undecided)),
@@ -41,7 +41,7 @@ pub(super) fn lines(results: &Results, style: &Style) -> Option<String> {
     }
     let mut out = format!("thresholds: {}\n", tally(&judged));
     for judged in judged {
-        let row = Row::of(results, &judged);
+        let row = Row::of(Rows::of(&results.loaded.scenario), &judged);
         let mut words: Vec<Piece> = vec![mark(judged.judgement, style.glyphs)];
         let text = format!("{}: {} is {}", row.whose, row.asked.replace(' ', "\u{a0}"), row.figure);
         let why = row.why.map(|why| format!("; {why}")).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Files go into a fresh folder beside the final one, which then takes its name. Where results stood
 //! before, they are moved aside first and deleted last, so that a failure at any point leaves the old
-//! ones or the new ones complete.
+//! ones or the new ones complete. Views of the results are put in beside them, file by file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -128,6 +128,39 @@ pub(super) fn write(
     if place.occupied { replace(&place, fresh) } else { settle(&place.folder, fresh) }
 }
 
+/// The page among the views.
+pub const PAGE: &str = "report.html";
+
+/// What a report leaves in a results folder beside its data: made from them at any time, so that no
+/// manifest lists them.
+const VIEWS: [&str; 6] =
+    [PAGE, "timeline.svg", "concurrency.svg", "drain.svg", "clients.svg", "attempts.svg"];
+
+/// Puts `views` into the results folder `dir`, each whole or not at all, in the place of earlier ones.
+///
+/// # Errors
+///
+/// If one of them cannot be written, or an earlier one not be removed.
+pub fn put_views(dir: &Path, views: &[File]) -> Result<(), ResultsError> {
+    let folder = fs::canonicalize(dir).map_err(ResultsError::io("look at", dir))?;
+    let parent = folder.parent().unwrap_or(&folder);
+    let fresh = fresh_folder(parent).map_err(ResultsError::io("create a folder in", parent))?;
+    for name in VIEWS {
+        let path = folder.join(name);
+        let failed = ResultsError::io("write", &path);
+        let done = match views.iter().find(|view| view.name == name) {
+            Some(view) => {
+                let whole = fresh.path().join(name);
+                write_file(&whole, &view.bytes).and_then(|()| fs::rename(&whole, &path))
+            }
+            None if path.exists() => fs::remove_file(&path),
+            None => Ok(()),
+        };
+        done.map_err(failed)?;
+    }
+    Ok(())
+}
+
 /// Where a folder goes, links resolved.
 struct Place {
     folder: PathBuf,
@@ -181,7 +214,10 @@ fn check_replaceable(dir: &Path, digest: &str, force: bool) -> Result<(), Result
     let Some(ours) = manifest.filter(|manifest| manifest.tool == TOOL) else {
         return Err(ResultsError::Foreign(dir.to_owned()));
     };
-    let known = |entry: &OsString| entry == NAME || ours.files.iter().any(|file| entry == &**file);
+    let known = |entry: &OsString| {
+        let mut ours = ours.files.iter().map(String::as_str).chain(VIEWS);
+        entry == NAME || ours.any(|file| entry == file)
+    };
     if let Some(entry) = entries.into_iter().find(|entry| !known(entry)) {
         return Err(ResultsError::Mixed { dir: dir.to_owned(), entry });
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing in it depends on when or where the run took place, except the target that it was built for.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -56,6 +57,9 @@ pub struct Manifest<'a> {
     pub files: Vec<&'static str>,
     /// The scenario's text, byte for byte.
     pub text: &'a str,
+    /// The texts of the measured files that it names, by those names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub measured: &'a BTreeMap<String, String>,
     /// The scenario as understood, every default filled in.
     pub effective: &'a Scenario,
 }
@@ -105,6 +109,7 @@ impl<'a> Manifest<'a> {
             units,
             files,
             text: &source.text,
+            measured: &source.files,
             effective: scenario,
         }
     }

@@ -1,10 +1,11 @@
 //! A run's results, and the folder that keeps them.
 //!
 //! [`Results`] is what a run produced; [`tables`] and the [`Manifest`] turn it into the bytes of files,
-//! and [`folder`] puts those on disk, all or nothing; [`mod@read`] gets them back, and a [`Comparison`]
-//! sets two of them side by side. The bytes depend on the scenario, the seed, the
+//! and [`folder`] puts those on disk, all or nothing; [`mod@read`] gets the figures of replicates back,
+//! [`archive`] everything that a picture shows, and a [`Comparison`] sets two runs side by side. The bytes depend on the scenario, the seed, the
 //! version and the target alone: no wall-clock time, no path of this machine, one format of numbers.
 
+pub mod archive;
 pub mod comparison;
 mod differences;
 mod edge;
@@ -20,6 +21,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+pub use archive::Archive;
 pub use comparison::{Comparison, Mismatch};
 pub use differences::AgainstReference;
 pub use edge::{Aim, Edge, Step};
@@ -78,6 +80,7 @@ impl Results {
             File { name: "drain.csv", bytes: tables::drain(self) },
             File { name: "concurrency.csv", bytes: tables::concurrency(self) },
             File { name: "timeline.csv", bytes: tables::timeline(self) },
+            File { name: "band.csv", bytes: tables::band(self) },
             File { name: "latency.csv", bytes: tables::latency(self) },
         ];
         if !self.loaded.scenario.thresholds.is_empty() {

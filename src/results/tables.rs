@@ -154,6 +154,24 @@ pub fn timeline(results: &Results) -> Vec<u8> {
     table.bytes()
 }
 
+/// `band.csv`: a row per policy and bucket of the timeline, the least and the most active backends of any
+/// replicate, each a mean over the bucket.
+pub fn band(results: &Results) -> Vec<u8> {
+    let mut table = Table::new(results, ["policy", "t_s", "sv_active_low", "sv_active_high"]);
+    for policy in &results.policies {
+        let bounds = policy.band.least_ticks.iter().zip(&policy.band.most_ticks);
+        for (index, (&least, &most)) in bounds.enumerate() {
+            let length = policy.timeline.length(index).ticks() as f64;
+            table.row(names(&policy.policy, policy.variant.as_deref()).chain([
+                decimal(policy.timeline.start(index).as_secs_f64()),
+                decimal(least as f64 / length),
+                decimal(most as f64 / length),
+            ]));
+        }
+    }
+    table.bytes()
+}
+
 /// `latency.csv`: a row per policy, kind of latency and quantile.
 pub fn latency(results: &Results) -> Vec<u8> {
     let mut table = Table::new(results, ["policy", "kind", "quantile", "ms"]);

@@ -1,0 +1,75 @@
+//! Pictures of a finished run, written by hand: small, the same bytes each time, light and dark, and
+//! readable at 600 and at 1600 pixels. They need nothing but what a results folder holds.
+//!
+//! A case keeps its colour (of Okabe and Ito's, which colour-blind readers tell apart) in every picture,
+//! and its dash where lines share a plot.
+
+mod attempts;
+mod clients;
+mod concurrency;
+mod drain;
+mod draw;
+mod grid;
+mod scale;
+mod strip;
+mod timeline;
+
+use super::scene::Scene;
+use draw::number;
+
+pub(super) use draw::escaped;
+pub(super) use scale::times;
+pub(super) use strip::strip;
+
+/// How everything in a picture looks, in light and in dark.
+pub(super) const STYLE: &str = include_str!("chart.css");
+
+/// A picture.
+pub(super) struct Picture {
+    /// The name of its file.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// How it is to be read.
+    pub about: String,
+    height: f64,
+    body: String,
+}
+
+/// All pictures of a run, in the order of a report.
+pub(super) fn pictures(scene: &Scene<'_>) -> Vec<Picture> {
+    let mut pictures = vec![timeline::picture(scene), concurrency::picture(scene)];
+    if scene.has_trigger() {
+        pictures.push(drain::picture(scene));
+    }
+    pictures.extend([clients::picture(scene), attempts::picture(scene)]);
+    pictures
+}
+
+impl Picture {
+    /// A file of its own.
+    pub fn file(&self) -> String {
+        format!(
+            "{}<style>\n{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
+            self.head(r#" xmlns="http://www.w3.org/2000/svg""#),
+            self.body
+        )
+    }
+
+    /// A part of a page that has [`STYLE`].
+    pub fn inline(&self) -> String {
+        format!("{}{}</svg>\n", self.head(""), self.body)
+    }
+
+    fn head(&self, namespace: &str) -> String {
+        let (width, height) = (number(grid::WIDTH), number(self.height));
+        let id = self.name.trim_end_matches(".svg");
+        format!(
+            "<svg{namespace} class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}-title {id}-desc\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n",
+            escaped(&self.title),
+            escaped(&self.about)
+        )
+    }
+}
