@@ -38,6 +38,11 @@ sample: Everybody restarts
   5 replicates × 4 policies · seed 7 · 32m simulated · 2m warm-up
   at 2m all clients restart within 200 ms, and the database with them
 
+It drains under 2 of 4 policies: jittered-no-retry, a-name-beyond-all-limits.
+Shortest median time to drain: jittered-no-retry, 31 s. In some replicates only:
+jittered (4 of 5). Not drained by the end of the run, 30m after the trigger:
+baseline.
+
                     peak    p99                          time to        99 %
 policy            active active refused ampl. wasted       drain      served
 ────────────────────────────────────────────────────────────────────────────
@@ -52,11 +57,6 @@ active backends, 0 – 32m, 368 = full
   jittered-no-retry  ▁▁▁▄███▄▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   a-name-beyond-al…  ▁▁▁▄███▄▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                         ▲ 2m
-
-It drains under 2 of 4 policies: jittered-no-retry, a-name-beyond-all-limits.
-Shortest median time to drain: jittered-no-retry, 31 s. In some replicates only:
-jittered (4 of 5). Not drained by the end of the run, 30m after the trigger:
-baseline.
 
 warning: with 5 replicates a median has no 95 % interval: use --replicates 6 or
 more
@@ -88,6 +88,13 @@ sample: Everybody restarts
   at 2m all clients restart within 200 ms, and
     the database with them
 
+It drains under 2 of 4 policies:
+jittered-no-retry, a-name-beyond-all-limits.
+Shortest median time to drain:
+jittered-no-retry, 31 s. In some replicates
+only: jittered (4 of 5). Not drained by the end
+of the run, 30m after the trigger: baseline.
+
                     peak     time to        99 %
 policy            active       drain      served
 ────────────────────────────────────────────────
@@ -102,13 +109,6 @@ active backends, 0 – 32m, 368 = full
   jittered-no-retry  ▁▄█▄▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   a-name-beyond-al…  ▁▄█▄▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                       ▲ 2m
-
-It drains under 2 of 4 policies:
-jittered-no-retry, a-name-beyond-all-limits.
-Shortest median time to drain:
-jittered-no-retry, 31 s. In some replicates
-only: jittered (4 of 5). Not drained by the end
-of the run, 30m after the trigger: baseline.
 
 warning: with 5 replicates a median has no 95 %
 interval: use --replicates 6 or more
@@ -129,6 +129,15 @@ fn no_line_is_wider_than_the_terminal() {
             assert!(widest <= width.max(48), "{width} columns:\n{text}");
         }
     }
+}
+
+#[test]
+fn a_wide_terminal_shows_clients_beside_backends() {
+    let text = shown(&mixed(), Style { width: 120, ..PLAIN });
+    let headings = text.lines().find(|line| line.starts_with("active backends")).unwrap();
+    assert!(headings.contains("368 = full") && headings.contains("  clients, "), "{text}");
+    assert_eq!(text.matches("▲ 2m").count(), 2, "{text}");
+    assert_eq!(shown(&mixed(), PLAIN).matches("▲ 2m").count(), 1);
 }
 
 #[test]
@@ -156,10 +165,11 @@ fn a_fleet_that_never_drains_gets_no_number() {
     let results = sample::restarted(&[("baseline", &[None; 6])]);
     let text = shown(&results, PLAIN);
     assert!(text.contains("99 %    > 30m   > 30m\n"), "{text}");
-    assert!(text.contains(
-        "\nThe fleet has not drained by the end of the run, 30m after the trigger.\n\nwarning: the run \
-         ended"
-    ));
+    let verdict = "\n\nThe fleet has not drained by the end of the run, 30m after the trigger.\n\n";
+    assert!(
+        text.contains(verdict) && text.contains("\nwarning: the run ended 30m after"),
+        "{text}"
+    );
     assert!(json::render(&results).contains(
         "\"time_to_drain_s\": {\n          \"unit\": \"s\",\n          \"estimate\": null,"
     ));
@@ -183,15 +193,12 @@ fn a_pool_that_waits_for_logins_is_named() {
 fn six_replicates_give_the_median_an_interval() {
     let drains: Vec<Option<u64>> = (30..36).map(Some).collect();
     let text = shown(&sample::restarted(&[("a", &drains)]), PLAIN);
-    assert!(
-        text.ends_with(
-            "The fleet drains. Median time to drain: 33 s (95 % interval 30 s – 35 s).\n"
-        )
-    );
+    let verdict = "\nThe fleet drains. Median time to drain: 33 s (95 % interval 30 s – 35 s).\n";
+    assert!(text.contains(verdict) && !text.contains("warning"), "{text}");
     let few = shown(&sample::restarted(&[("a", &drains[..5])]), PLAIN);
+    assert!(few.contains("\nThe fleet drains. Median time to drain: 32 s.\n"));
     assert!(few.ends_with(
-        "The fleet drains. Median time to drain: 32 s.\n\nwarning: with 5 replicates a median has no \
-         95 % interval: use --replicates 6 or\nmore\n"
+        "\nwarning: with 5 replicates a median has no 95 % interval: use --replicates 6 or\nmore\n"
     ));
 }
 
@@ -205,6 +212,10 @@ sample: Nothing happens
   11 543 clients · pool 368 · claim 170 ms exponential · max_client_conn 9 000
   1 replicate × 2 policies · seed 7 · 32m simulated · 2m warm-up
 
+Nothing disturbs it. Active backends on average: 40.5 under every policy.
+Longest wait but for 1 in 100: 2.0 ms under every policy. The pool is never
+full.
+
           mean    peak     p99     peak                            wait    wait
 policy  active  active  active  clients  refused  ampl.  wasted    mean     p99
 ───────────────────────────────────────────────────────────────────────────────
@@ -214,10 +225,6 @@ b         40.5     368     368    9 000   2.37 M  22.1×    99 %  0.5 ms  2.0 ms
 active backends, 0 – 32m, 368 = full
   a  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   b  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
-
-Nothing disturbs it. Active backends on average: 40.5 under every policy.
-Longest wait but for 1 in 100: 2.0 ms under every policy. The pool is never
-full.
 
 a, b: mean active backends 65 in theory, 40.5 simulated
 "
@@ -240,6 +247,10 @@ sample: Everybody restarts
   nothing: nothing else happens
   pause: at 10m the pooler lets nobody in for 60 s
 
+It drains in 1 of 2 variants: pause. Median time to drain: 8m 53s (95 % interval
+8m 50s – 8m 55s). Not drained by the end of the run, 30m after the trigger:
+nothing.
+
            peak     p99     peak                          time to    99 %
 variant  active  active  clients  refused  ampl.  wasted    drain  served
 ─────────────────────────────────────────────────────────────────────────
@@ -250,10 +261,6 @@ active backends, 0 – 32m, 368 = full
   nothing  ▁▁▁▁▆████████████████████████████████████████████████████████████████
   pause    ▁▁▁▁▆███▆▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                ▲ 2m             ▲ 10m
-
-It drains in 1 of 2 variants: pause. Median time to drain: 8m 53s (95 % interval
-8m 50s – 8m 55s). Not drained by the end of the run, 30m after the trigger:
-nothing.
 
 warning: the run ended 30m after the trigger, before all had drained: whether
 they ever do shows --set run.duration=2h8m

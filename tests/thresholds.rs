@@ -92,7 +92,7 @@ thresholds: 3 pass, 3 fail, 1 undecided
 
 ";
     assert!(text.contains(expected), "{text}");
-    assert!(text.find("thresholds:") < text.find("time to"), "{text}");
+    assert!(text.find("thresholds:") < text.find("────"), "{text}");
     let ascii = terminal::render(&judged(), &Style { glyphs: Glyphs::Ascii, ..PLAIN });
     assert!(ascii.is_ascii(), "{ascii}");
     for line in [

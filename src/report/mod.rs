@@ -10,6 +10,7 @@ mod beside;
 pub mod check;
 mod columns;
 pub mod compare;
+mod courses;
 mod differences;
 pub mod edge;
 pub(crate) mod guards;
