@@ -44,7 +44,11 @@ pub fn tune<E>(
     play: impl Fn(&Scenario) -> Outcome,
 ) -> Result<Edge, E> {
     let Question { aim, condition, start, whole, tolerance } = question;
-    let round = |value: f64| if whole { value.round() } else { value };
+    // No finer than the search tells apart.
+    let round = |value: f64| {
+        let step = libm::pow(10.0, libm::log10(value * tolerance / 2.0).floor());
+        if whole { value.round() } else { (value / step).round() * step }
+    };
     let try_at = |value: f64, fresh: bool| -> Result<Step, E> {
         let outcome = play(&at(value, fresh)?);
         let estimate = outcome.estimate(condition.metric);

@@ -1,6 +1,6 @@
 //! Differences to the reference policy: a short table of what most runs are compared by.
 
-use super::numbers::{significant, span};
+use super::numbers::{factor, significant, span};
 use super::rows::Rows;
 use super::table::Column;
 use super::text::{Glyphs, Piece, truncated};
@@ -40,7 +40,18 @@ pub(super) fn columns(
         (Metric::WastedBackend, "wasted backend, s", ["wasted", "backend, s"], 6),
         (Metric::WaitP99, "wait p99", ["wait", "p99"], 7),
     ];
-    [names].into_iter().chain(figures.map(column)).collect()
+    let pairing = Column {
+        name: "mean active narrower by pairing",
+        heading: ["narrower", "by pairing"],
+        weight: 4,
+        cells: compared.iter().map(|row| narrower(row.difference(Metric::SvActiveMean))).collect(),
+    };
+    [names].into_iter().chain(figures.map(column)).chain([pairing]).collect()
+}
+
+/// How many times narrower the interval is than that of worlds of their own.
+fn narrower(difference: &Difference) -> Piece {
+    Piece::new(difference.pairing_factor.map_or("–".to_owned(), factor))
 }
 
 /// `+12.3 ± 0.4`; without an interval `+12.3`.
