@@ -48,6 +48,11 @@ impl Layout {
         Layout { client_bits: (u32::BITS - clients.saturating_sub(1).leading_zeros()).max(1) }
     }
 
+    /// Bits below those of the time.
+    pub fn order_bits(self) -> u32 {
+        CLASS_BITS + self.client_bits
+    }
+
     /// The longest run whose instants fit a key.
     pub fn longest_run(self) -> Span {
         Span::from_ticks((1 << (u64::BITS - CLASS_BITS - self.client_bits)) - 1)

@@ -28,6 +28,7 @@
 //! No order depends on a hash, an address or a thread.
 
 mod backends;
+mod calendar;
 mod calls;
 mod client;
 mod client_pool;

@@ -12,7 +12,7 @@ use super::disturbance::{Moments, Stop};
 use super::fleet::Parts;
 use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
-use super::heap::MinHeap;
+use super::calendar::Calendar;
 use super::key::{Class, Key, Layout, NEVER};
 use super::limiter::Limiter;
 use super::memory::Delays;
@@ -69,7 +69,7 @@ pub(super) struct Simulation<'a, O> {
     pub(super) pool_wake: Key,
     pub(super) moments: Moments,
     pub(super) layout: Layout,
-    calendar: MinHeap,
+    calendar: Calendar,
     events: u64,
 }
 
@@ -125,7 +125,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             pool_wake: NEVER,
             moments: Moments::new(scenario, layout),
             layout,
-            calendar: MinHeap::with_capacity(fleet.clients as usize),
+            calendar: Calendar::new(fleet.clients as usize, layout.order_bits()),
             events: 0,
         };
         for client in 0..fleet.clients {
@@ -138,18 +138,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub fn run(mut self) -> End {
         let end = SimTime::ZERO + self.scenario.run.duration;
         loop {
-            let timer = self.calendar.peek().unwrap_or(NEVER);
             let handshake = self.handshake.as_ref().map_or(NEVER, Handshake::next);
             let request = self.requests.as_ref().map_or(NEVER, |all| all.next(self.layout));
             let work = self.works.as_mut().map_or(NEVER, Works::next);
-            let key = timer
-                .min(self.database.next())
+            let other = (self.database.next())
                 .min(self.queue.expiry())
                 .min(self.pool_wake)
                 .min(handshake)
                 .min(request)
                 .min(work)
                 .min(self.moments.next());
+            let key = self.calendar.peek(other).unwrap_or(other);
             let time = self.layout.time(key);
             if key == NEVER || time >= end {
                 break;

@@ -19,6 +19,8 @@ use std::collections::BinaryHeap;
 use std::collections::VecDeque;
 use std::time::Instant;
 
+mod workloads;
+
 use herdsim::engine;
 use herdsim::metrics::Recorder;
 use herdsim::random::{Moment, Purpose, World};
@@ -44,6 +46,25 @@ poll = [ "30s", { scale = [0.5, 1.5] } ]
 "#;
 
 fn main() {
+    if std::env::args().any(|a| a == "--profile") {
+        let which: usize = std::env::args().skip_while(|a| a != "--profile").nth(1).unwrap().parse().unwrap();
+        let option = |name: &str, default: u32| {
+            let mut arguments = std::env::args().skip_while(|argument| argument != name);
+            arguments.nth(1).map_or(default, |value| value.parse().expect("a number"))
+        };
+        let w = &workloads::all(option("--clients", 11_543), option("--seconds", 600))[which];
+        let start = Instant::now();
+        let events = if std::env::args().any(|a| a == "--bare") {
+            engine::play(&w.scenario, w.policy, 0, ()).events
+        } else {
+            let mut recorder = Recorder::new(&w.scenario, w.policy);
+            let end = engine::play(&w.scenario, w.policy, 0, &mut recorder);
+            recorder.finish(&end);
+            end.events
+        };
+        println!("{} {events} events {:.1} ns/event", w.name, start.elapsed().as_nanos() as f64 / events as f64);
+        return;
+    }
     let option = |name: &str, default: u32| {
         let mut arguments = std::env::args().skip_while(|argument| argument != name);
         arguments.nth(1).map_or(default, |value| value.parse().expect("a number"))
