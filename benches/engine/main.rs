@@ -1,169 +1,133 @@
-//! How fast the engine is, against a bare `BinaryHeap` loop in the same process.
+//! How fast the engine is, against loops that one would write by hand in the same process.
 //!
-//! `cargo bench` prints, for plain polling (every client sleeps 15–45 s, claims take 170 ms
-//! exponential, the pool never fills), the CPU time a poll takes
+//! `cargo bench` prints the time that a poll takes in plain polling (every client sleeps 15–45 s, claims
+//! take 170 ms exponential), with the pool never full and at 71, 93 and 103 % of its capacity:
 //!
-//! - on a plain `BinaryHeap<(u64 time, u32 id)>` loop that draws the same sleeps and demands, measures
-//!   nothing and models nothing else (`std16`, what one would write by hand),
-//! - on the engine with nothing watching,
-//! - on the engine with all metrics.
+//! - `floor`: the two random draws of a poll alone,
+//! - `std16`: a `BinaryHeap<(u64 time, u32 id)>` loop, what one would write first,
+//! - `packed`: the same with one-word keys and the top replaced, what one would write last,
+//! - the engine with nothing watching, with all metrics, and with these but played event by event;
 //!
-//! The three alternate, and the figures are medians of their runs: quote the ratios, since machines
-//! are noisy. Options: `cargo bench -- --clients 100000 --runs 9`.
+//! and for the full model of `deriver-restart` the time that an event takes in the engine. The contestants
+//! alternate, and the figures are medians of their runs: quote the ratios, since machines are noisy.
+//!
+//! Options: `--clients N` for another fleet than 11,543 (pool, limit and cores grow with it), `--seconds S`,
+//! `--runs R`, `--only TEXT` for workloads whose name contains it, and `--unit`, which plays each of these
+//! once with all metrics and prints nothing (for counting instructions).
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::disallowed_macros, reason = "a benchmark prints")]
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::VecDeque;
-use std::time::Instant;
-
+mod by_hand;
 mod workloads;
 
-use herdsim::engine;
+use std::time::Instant;
+
+use herdsim::engine::{self, observer};
 use herdsim::metrics::Recorder;
-use herdsim::random::{Moment, Purpose, World};
-use herdsim::scenario::{self, Scenario};
+use herdsim::units::SimTime;
+use workloads::Workload;
 
-/// Simulated seconds of one run.
-const SECONDS: u64 = 600;
+/// Who is measured: a name, and what plays a workload and says how much there was to do.
+type Contestant = (&'static str, fn(&Workload) -> u64);
 
-const POLLING: &str = r#"
-title = "Plain polling"
-[run]
-duration = "600s"
-seed = 42
-[fleet]
-clients = 11_543
-initial = { warm = { interval = "30s" } }
-[pooler]
-pool_size = 368
-[database]
-claim = { exponential = { mean = "170ms" } }
-[policy.polling]
-poll = [ "30s", { scale = [0.5, 1.5] } ]
-"#;
+const BY_HAND: [Contestant; 3] = [
+    ("std16", |workload| by_hand::std16(&workload.scenario)),
+    ("floor", |workload| by_hand::floor(&workload.scenario)),
+    ("packed", |workload| by_hand::packed(&workload.scenario)),
+];
+
+const ENGINE: [Contestant; 3] = [
+    ("engine, all metrics", watched),
+    ("… event by event", one_by_one),
+    ("engine, unwatched", unwatched),
+];
 
 fn main() {
-    if std::env::args().any(|a| a == "--profile") {
-        let which: usize = std::env::args().skip_while(|a| a != "--profile").nth(1).unwrap().parse().unwrap();
-        let option = |name: &str, default: u32| {
-            let mut arguments = std::env::args().skip_while(|argument| argument != name);
-            arguments.nth(1).map_or(default, |value| value.parse().expect("a number"))
-        };
-        let w = &workloads::all(option("--clients", 11_543), option("--seconds", 600))[which];
-        let start = Instant::now();
-        let events = if std::env::args().any(|a| a == "--bare") {
-            engine::play(&w.scenario, w.policy, 0, ()).events
+    let clients = option("--clients").unwrap_or(11_543);
+    let seconds = option("--seconds").unwrap_or(600);
+    let runs = option("--runs").unwrap_or(9);
+    let only = text("--only").unwrap_or_default();
+    let once = std::env::args().any(|argument| argument == "--unit");
+    for workload in workloads::all(clients, seconds, &only) {
+        if once {
+            watched(&workload);
         } else {
-            let mut recorder = Recorder::new(&w.scenario, w.policy);
-            let end = engine::play(&w.scenario, w.policy, 0, &mut recorder);
-            recorder.finish(&end);
-            end.events
-        };
-        println!("{} {events} events {:.1} ns/event", w.name, start.elapsed().as_nanos() as f64 / events as f64);
-        return;
-    }
-    let option = |name: &str, default: u32| {
-        let mut arguments = std::env::args().skip_while(|argument| argument != name);
-        arguments.nth(1).map_or(default, |value| value.parse().expect("a number"))
-    };
-    let clients = option("--clients", 11_543);
-    let runs = option("--runs", 9);
-    let scenario = polling(clients);
-    let measure = |name: &'static str, polls: &dyn Fn() -> u64| {
-        let start = Instant::now();
-        let polls = polls();
-        (name, start.elapsed().as_nanos() as f64 / polls as f64)
-    };
-    let contestants: [(&str, &dyn Fn() -> u64); 3] = [
-        ("std16, bare", &|| std16(&scenario)),
-        ("engine, unwatched", &|| unwatched(&scenario)),
-        ("engine, all metrics", &|| watched(&scenario)),
-    ];
-    let mut times = [const { Vec::new() }; 3];
-    for _ in 0..=runs {
-        for (times, (name, contestant)) in times.iter_mut().zip(&contestants) {
-            times.push(measure(name, contestant).1);
+            compare(&workload, runs);
         }
     }
-    let medians = times.map(|mut times| {
-        // The first run warms caches and branch predictors.
-        times.remove(0);
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    });
-    println!("plain polling, {clients} clients, {SECONDS} s, median of {runs} runs");
-    println!("{:<22}{:>12}{:>12}", "", "ns per poll", "× std16");
-    for ((name, _), median) in contestants.iter().zip(medians) {
-        println!("{name:<22}{median:>12.1}{:>12.2}", medians[0] / median);
+}
+
+fn text(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
+fn option(name: &str) -> Option<u32> {
+    text(name).map(|value| value.parse().expect("a number"))
+}
+
+fn compare(workload: &Workload, runs: u32) {
+    let by_hand = if workload.plain { &BY_HAND[..] } else { &[] };
+    let contestants: Vec<Contestant> = by_hand.iter().chain(&ENGINE).copied().collect();
+    let mut times = vec![Vec::new(); contestants.len()];
+    // The first run warms caches and branch predictors.
+    for run in 0..=runs {
+        for (times, (_, contestant)) in times.iter_mut().zip(&contestants) {
+            let start = Instant::now();
+            let done = contestant(workload);
+            let time = start.elapsed().as_nanos() as f64 / done as f64;
+            if run > 0 {
+                times.push(time);
+            }
+        }
+    }
+    let medians: Vec<f64> = times
+        .into_iter()
+        .map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        })
+        .collect();
+    let (unit, yardstick) = if workload.plain { ("poll", "std16") } else { ("event", "this") };
+    let clients = workload.scenario.fleet.clients;
+    println!("\n{}, {clients} clients, median of {runs}", workload.name);
+    println!("{:<22}{:>10}{:>12}", "", format!("ns/{unit}"), format!("× {yardstick}"));
+    for ((name, _), median) in contestants.iter().zip(&medians) {
+        println!("{name:<22}{median:>10.1}{:>12.2}", medians[0] / median);
     }
 }
 
-fn polling(clients: u32) -> Scenario {
-    let pool_size = (u64::from(clients) * 368).div_ceil(11_543);
-    let overrides = [
-        format!("fleet.clients={clients}"),
-        format!("pooler.pool_size={pool_size}"),
-        format!("run.duration={SECONDS}s"),
-    ];
-    let loaded = scenario::parse("polling", "benchmark", POLLING, &overrides);
-    loaded.expect("the benchmark's scenario is valid").scenario
-}
-
-fn unwatched(scenario: &Scenario) -> u64 {
+fn unwatched(workload: &Workload) -> u64 {
+    let events = engine::play(&workload.scenario, workload.policy, 0, ()).events;
     // A completion and an arrival a poll.
-    engine::play(scenario, 0, 0, ()).events / 2
+    if workload.plain { events / 2 } else { events }
 }
 
-fn watched(scenario: &Scenario) -> u64 {
-    let mut recorder = Recorder::new(scenario, 0);
-    let end = engine::play(scenario, 0, 0, &mut recorder);
-    recorder.finish(&end).counts.polls
+/// Instructions are counted within this.
+#[inline(never)]
+fn watched(workload: &Workload) -> u64 {
+    let mut recorder = Recorder::new(&workload.scenario, workload.policy);
+    let end = engine::play(&workload.scenario, workload.policy, 0, &mut recorder);
+    finish(workload, recorder, &end)
 }
 
-/// The loop that one would write by hand: a heap of (time, id), a free counter, a queue of waiters.
-fn std16(scenario: &Scenario) -> u64 {
-    const END: u32 = 1 << 31;
-    let world = World::new(scenario.run.seed, 0);
-    let clients = scenario.fleet.clients;
-    let draw = |purpose, id, poll| world.site(purpose, id, Moment { poll, ..Moment::default() });
-    let mut heap = BinaryHeap::with_capacity(clients as usize);
-    let mut polls_of = vec![0u32; clients as usize];
-    let mut waiters = VecDeque::new();
-    let mut free = scenario.pooler.pool_size;
-    let mut polls = 0;
-    for id in 0..clients {
-        heap.push(Reverse(((draw(Purpose::WarmPhase, id, 0).uniform(0) * 30e6) as u64, id)));
+fn one_by_one(workload: &Workload) -> u64 {
+    let mut observer = OneByOne(Recorder::new(&workload.scenario, workload.policy));
+    let end = engine::play(&workload.scenario, workload.policy, 0, &mut observer);
+    finish(workload, observer.0, &end)
+}
+
+fn finish(workload: &Workload, recorder: Recorder, end: &observer::End) -> u64 {
+    let record = recorder.finish(end);
+    if workload.plain { record.counts.polls } else { record.events }
+}
+
+/// Has a recorder hear of each event, never of a window.
+struct OneByOne(Recorder);
+
+impl observer::Observer for OneByOne {
+    #[inline(always)]
+    fn on(&mut self, now: SimTime, event: observer::Event, gauges: observer::Gauges) {
+        self.0.on(now, event, gauges);
     }
-    let start = |heap: &mut BinaryHeap<_>, now: u64, id: u32, poll: u32| {
-        let demand = (draw(Purpose::Demand, id, poll).exponential() * 170_000.0 + 0.5) as u64;
-        heap.push(Reverse((now + demand, id | END)));
-    };
-    while let Some(Reverse((now, event))) = heap.pop() {
-        if now >= SECONDS * 1_000_000 {
-            break;
-        }
-        let id = event & !END;
-        if event & END == 0 {
-            polls += 1;
-            if free > 0 {
-                free -= 1;
-                start(&mut heap, now, id, polls_of[id as usize]);
-            } else {
-                waiters.push_back(id);
-            }
-        } else {
-            let poll = &mut polls_of[id as usize];
-            let sleep = 15e6 + 30e6 * draw(Purpose::PollJitter, id, *poll).uniform(0);
-            *poll += 1;
-            heap.push(Reverse((now + (sleep + 0.5) as u64, id)));
-            match waiters.pop_front() {
-                Some(waiter) => start(&mut heap, now, waiter, polls_of[waiter as usize]),
-                None => free += 1,
-            }
-        }
-    }
-    polls
 }

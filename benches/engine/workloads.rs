@@ -8,9 +8,34 @@ pub struct Workload {
     pub name: &'static str,
     pub scenario: Scenario,
     pub policy: usize,
-    /// Whether a loop written by hand plays it too.
+    /// Whether loops written by hand play it too.
     pub plain: bool,
 }
+
+/// A workload yet to be made.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Plain polling with so many backends.
+    Polling(u32),
+    /// The same, all clients restarted.
+    Restart(u32),
+    /// `deriver-restart` under one of its policies, changed so.
+    Deriver(&'static str, &'static [&'static str]),
+}
+
+const ALL: [(&str, Kind); 8] = [
+    ("plain polling", Kind::Polling(368)),
+    ("contended 71 %", Kind::Polling(92)),
+    ("contended 93 %", Kind::Polling(70)),
+    ("contended 103 %", Kind::Polling(63)),
+    ("mass restart", Kind::Restart(184)),
+    ("deriver-restart baseline", Kind::Deriver("baseline", &[])),
+    ("deriver-restart fix", Kind::Deriver("jittered-no-retry", &[])),
+    (
+        "retry storm 10 ms",
+        Kind::Deriver("baseline", &[r#"policy.baseline.acquire.retry.delay=["10ms"]"#]),
+    ),
+];
 
 /// The clients whose pool, limit and cores the scenarios state; others have as much in proportion.
 const CLIENTS: u32 = 11_543;
@@ -37,70 +62,39 @@ at = "60s"
 restart = { clients = 1.0, over = "200ms" }
 "#;
 
-/// All workloads for a fleet of `clients`, each over so many simulated `seconds`.
-pub fn all(clients: u32, seconds: u32) -> Vec<Workload> {
-    let polling = |name, pool_size| plain(name, POLLING, pool_size, clients, seconds);
-    let deriver = |name, policy, more: &[&str]| deriver(name, policy, clients, seconds, more);
-    vec![
-        polling("plain polling", 368),
-        polling("contended, 71 %", 92),
-        polling("contended, 93 %", 70),
-        polling("contended, 103 %", 63),
-        Workload {
-            plain: false,
-            ..plain("mass restart", &format!("{POLLING}{RESTART}"), 184, clients, seconds)
-        },
-        deriver("deriver-restart, baseline", "baseline", &[]),
-        deriver("deriver-restart, fix", "jittered-no-retry", &[]),
-        deriver(
-            "retry storm, 10 ms",
-            "baseline",
-            &[
-                r#"policy.baseline.acquire.retry.delay=["10ms"]"#,
-                "policy.baseline.acquire.retry.stop.elapsed=10s",
-            ],
-        ),
-    ]
+/// The workloads whose name contains `only`, for a fleet of `clients`, each over so many simulated
+/// `seconds`.
+pub fn all(clients: u32, seconds: u32, only: &str) -> impl Iterator<Item = Workload> {
+    let wanted = ALL.into_iter().filter(move |(name, _)| name.contains(only));
+    wanted.map(move |(name, kind)| Workload::new(name, kind, clients, seconds))
 }
 
-fn plain(
-    name: &'static str,
-    text: &str,
-    pool_size: u32,
-    clients: u32,
-    seconds: u32,
-) -> Workload {
-    let overrides = [
-        format!("fleet.clients={clients}"),
-        format!("pooler.pool_size={}", scaled(pool_size, clients)),
-        format!("run.duration={seconds}s"),
-    ];
-    let loaded = scenario::parse("polling", "benchmark", text, &overrides);
-    let scenario = loaded.expect("the benchmark's scenario is valid").scenario;
-    Workload { name, scenario, policy: 0, plain: true }
-}
-
-fn deriver(
-    name: &'static str,
-    policy: &str,
-    clients: u32,
-    seconds: u32,
-    more: &[&str],
-) -> Workload {
-    let mut overrides = vec![
-        format!("fleet.clients={clients}"),
-        format!("pooler.pool_size={}", scaled(368, clients)),
-        format!("pooler.max_client_conn={}", scaled(9_000, clients)),
-        format!("database.contention.cores={}", scaled(100, clients)),
-        format!("run.duration={seconds}s"),
-    ];
-    overrides.extend(more.iter().map(|&more| more.to_owned()));
-    let loaded = scenario::load("deriver-restart", &overrides);
-    let scenario = loaded.expect("the shipped scenario is valid").scenario;
-    let policy = scenario.policies.iter().position(|candidate| candidate.name == policy);
-    Workload { name, policy: policy.expect("a shipped policy"), scenario, plain: false }
-}
-
-fn scaled(of_fleet: u32, clients: u32) -> u32 {
-    (u64::from(clients) * u64::from(of_fleet)).div_ceil(u64::from(CLIENTS)) as u32
+impl Workload {
+    fn new(name: &'static str, kind: Kind, clients: u32, seconds: u32) -> Workload {
+        let scaled =
+            |count: u32| (u64::from(clients) * u64::from(count)).div_ceil(u64::from(CLIENTS));
+        let mut overrides =
+            vec![format!("fleet.clients={clients}"), format!("run.duration={seconds}s")];
+        let polling = |text: &str, pool_size, mut overrides: Vec<String>| {
+            overrides.push(format!("pooler.pool_size={}", scaled(pool_size)));
+            scenario::parse("polling", "benchmark", text, &overrides)
+        };
+        let (loaded, policy) = match kind {
+            Kind::Polling(pool_size) => (polling(POLLING, pool_size, overrides), "polling"),
+            Kind::Restart(pool_size) => {
+                (polling(&format!("{POLLING}{RESTART}"), pool_size, overrides), "polling")
+            }
+            Kind::Deriver(policy, more) => {
+                overrides.push(format!("pooler.pool_size={}", scaled(368)));
+                overrides.push(format!("pooler.max_client_conn={}", scaled(9_000)));
+                overrides.push(format!("database.contention.cores={}", scaled(100)));
+                overrides.extend(more.iter().map(|&more| more.to_owned()));
+                (scenario::load("deriver-restart", &overrides), policy)
+            }
+        };
+        let scenario = loaded.expect("the benchmark's scenario is valid").scenario;
+        let policy = scenario.policies.iter().position(|candidate| candidate.name == policy);
+        let policy = policy.expect("the scenario has the policy");
+        Workload { name, scenario, policy, plain: matches!(kind, Kind::Polling(_)) }
+    }
 }

@@ -30,12 +30,14 @@
 mod backends;
 mod calendar;
 mod calls;
+mod calm;
 mod client;
 mod client_pool;
 mod connections;
 mod database;
 mod demand;
 mod disturbance;
+mod facts;
 mod fleet;
 mod guest;
 mod handshake;

@@ -47,7 +47,7 @@ impl PolicySummary {
                 buckets: vec![Default::default(); first.timeline.buckets.len()],
                 ..first.timeline
             },
-            latencies: Latencies::new(),
+            latencies: Latencies::default(),
             events: 0,
         };
         summary.add(&first);
