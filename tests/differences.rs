@@ -61,7 +61,9 @@ fn a_short_table_stands_below_the_figures() {
     let heading = "\n\ndifference to old in the same worlds, with half its 95 % interval\n";
     assert!(text.contains(heading), "{text}");
     assert!(
-        text.contains("\nnew     −1 500 ± 0  +1 ± 2.5   0 ± 0       0 ± 0  +15 ms ± 3.9 ms        1.9×\n"),
+        text.contains(
+            "\nnew     −1 500 ± 0  +1 ± 2.5   0 ± 0       0 ± 0  +15 ms ± 3.9 ms        1.9×\n"
+        ),
         "{text}"
     );
     let ascii = terminal::render(&compared(), &Style { glyphs: Glyphs::Ascii, ..PLAIN });

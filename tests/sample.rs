@@ -141,7 +141,7 @@ pub fn steady(policies: &[&str]) -> Results {
 }
 
 fn summary(name: &str) -> PolicySummary {
-    let mut latencies = Latencies::new();
+    let mut latencies = Latencies::default();
     latencies.record(LatencyKind::Wait, Span::from_millis(2));
     let mut timeline = Timeline::new(Span::from_secs(32 * 60));
     for bucket in &mut timeline.buckets {

@@ -3,6 +3,7 @@
 mod aws;
 mod background;
 mod bad_input;
+mod calm;
 mod cli;
 mod client_rules;
 mod compare;

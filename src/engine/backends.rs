@@ -78,6 +78,16 @@ impl<'a> Backends<'a> {
         (self.busy + self.idle.len() as u32).max(self.always)
     }
 
+    /// Backends that are there without a login.
+    pub fn always(&self) -> u32 {
+        self.always
+    }
+
+    /// So many are at work from now on, of those that are always there.
+    pub fn occupy(&mut self, busy: u32) {
+        self.busy = busy;
+    }
+
     /// How many are logging in.
     #[inline]
     pub fn logging_in(&self) -> u32 {

@@ -105,6 +105,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// A client's acquisition begins at an instant.
     #[inline]
     pub(super) fn begin_calls(&mut self, client: u32, at: SimTime) {
+        if !self.facts.layers {
+            return;
+        }
         let layers = self.policy(client).acquire.layers();
         if let Some(outermost) = layers.len().checked_sub(1) {
             let stack = self.stack(client, layers);
@@ -162,6 +165,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// What a client's calls were for is done, or has come to nothing.
     #[inline]
     pub(super) fn end_calls(&mut self, client: u32, ending: Ending) {
+        if !self.facts.layers {
+            return;
+        }
         for layer in 0..self.policy(client).acquire.layers().len() {
             self.end_try(client, layer, ending);
         }

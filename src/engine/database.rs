@@ -17,6 +17,7 @@
 use super::client::AttemptId;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
+use super::observer::Step;
 use crate::scenario::{Contention, Database as Settings};
 use crate::units::{SimTime, Span};
 
@@ -166,6 +167,86 @@ impl<'a> Database<'a> {
         self.advance(now);
         self.contention = contention;
         self.speeds.truncate(1);
+        self.reschedule(now);
+    }
+
+    /// The most jobs that are executed at full speed, up to `most`.
+    pub fn full_speed(&mut self, most: u32) -> u32 {
+        self.meet(most as usize);
+        let slower = self.speeds[1..].iter().position(|&(speed, _)| speed != 1.0);
+        slower.map_or(most, |jobs| most.min(jobs as u32))
+    }
+
+    /// Whether all jobs are executed at full speed, and the clock and their targets are whole ticks, up to
+    /// `end` if that goes on. The clock is left alone: to advance it in two steps may round it otherwise.
+    pub fn is_exact(&mut self, end: SimTime) -> bool {
+        let full_speed = self.active() == 0 || self.speed() == (1.0, 1.0);
+        let running = self.jobs.iter().zip(&self.dues).filter(|(job, _)| job.is_some());
+        full_speed
+            && self.slowdown == 1.0
+            && self.clock.fract() == 0.0
+            && running.map(|(_, due)| due.fract()).all(|part| part == 0.0)
+            && self.clock + (end.since(self.updated).ticks() as f64) < self.most_exact()
+    }
+
+    /// Whether a job of such a demand is done exactly when it has passed: where targets, cut short by
+    /// their slots, still tell whole ticks apart.
+    #[inline]
+    pub fn holds(&self, demand: Span) -> bool {
+        demand > Span::ZERO && (demand.ticks() as f64) < self.most_exact()
+    }
+
+    fn most_exact(&self) -> f64 {
+        (1u64 << (f64::MANTISSA_DIGITS - 1)) as f64 / (self.slot_mask + 1) as f64
+    }
+
+    /// Gives all jobs away, with the instants at which they will be done at full speed.
+    pub fn suspend(&mut self, now: SimTime) -> Vec<(Job, SimTime)> {
+        self.advance(now);
+        let mut jobs = Vec::with_capacity(self.active());
+        for (slot, running) in self.jobs.iter_mut().enumerate() {
+            if let Some(job) = running.take() {
+                let left = self.dues[slot] - self.clock;
+                jobs.push((job, now + Span::from_ticks(left as u64)));
+                self.free.push(slot as u32);
+            }
+        }
+        self.targets.retain(|_| false);
+        self.next = NEVER;
+        jobs
+    }
+
+    /// Follows the clock through `steps`, begun with so many jobs at full speed: it is set to zero
+    /// whenever none is at work, and stands still until one is.
+    pub fn follow(&mut self, mut active: u32, steps: &[Step]) {
+        for step in steps {
+            if active == 0 {
+                (self.clock, self.updated) = (0.0, step.time());
+            }
+            active = if step.arrives() { active + 1 } else { active - 1 };
+        }
+        if active == 0 {
+            self.clock = 0.0;
+        }
+    }
+
+    /// Takes jobs over that will be done at these instants at full speed.
+    pub fn resume(&mut self, now: SimTime, jobs: impl Iterator<Item = (Job, SimTime)>) {
+        let mut jobs = jobs.peekable();
+        if jobs.peek().is_some() {
+            self.clock += now.since(self.updated).ticks() as f64;
+        }
+        self.updated = now;
+        for (job, end) in jobs {
+            if self.free.is_empty() {
+                self.grow();
+            }
+            let slot = self.free.pop().expect("there is a free slot");
+            let target = self.clock + end.since(now).ticks() as f64;
+            self.jobs[slot as usize] = Some(job);
+            self.dues[slot as usize] = target;
+            self.targets.push(target.to_bits() & !self.slot_mask | u64::from(slot));
+        }
         self.reschedule(now);
     }
 

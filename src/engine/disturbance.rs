@@ -22,7 +22,9 @@ use crate::units::{SimTime, Span};
 #[derive(Debug)]
 pub(super) struct Moments {
     layout: Layout,
-    next: BinaryHeap<Reverse<Turn>>,
+    turns: BinaryHeap<Reverse<Turn>>,
+    /// The key of the first of them.
+    next: Key,
     /// How long every attempt takes to be refused, while the database is out of order so.
     pub refusing: Option<Span>,
     /// The client limit; none is let in while admissions are paused.
@@ -48,32 +50,48 @@ pub(super) struct Stop {
 
 impl Moments {
     pub fn new(scenario: &Scenario, layout: Layout) -> Moments {
-        let mut next = BinaryHeap::new();
+        let max_client_conn = scenario.pooler.max_client_conn;
+        let turns = BinaryHeap::new();
+        let mut moments = Moments { layout, turns, next: NEVER, refusing: None, max_client_conn };
         for (index, disturbance) in scenario.happenings().enumerate() {
             let (time, holds) = (disturbance.at, disturbance.action.holds());
-            next.push(Reverse(Turn { time, begins: true, index, wave: 0 }));
+            moments.push(Turn { time, begins: true, index, wave: 0 });
             if holds > Span::ZERO {
-                next.push(Reverse(Turn { time: time + holds, begins: false, index, wave: 0 }));
+                moments.push(Turn { time: time + holds, begins: false, index, wave: 0 });
             }
         }
-        let max_client_conn = scenario.pooler.max_client_conn;
-        Moments { layout, next, refusing: None, max_client_conn }
+        moments
     }
 
     /// The key of the next of them.
     #[inline]
     pub fn next(&self) -> Key {
-        match self.next.peek() {
+        self.next
+    }
+
+    fn push(&mut self, turn: Turn) {
+        self.turns.push(Reverse(turn));
+        self.watch();
+    }
+
+    fn pop(&mut self) -> Option<Turn> {
+        let turn = self.turns.pop();
+        self.watch();
+        turn.map(|Reverse(turn)| turn)
+    }
+
+    fn watch(&mut self) {
+        self.next = match self.turns.peek() {
             Some(Reverse(turn)) => self.layout.key(turn.time, Class::Disturbance, 0),
             None => NEVER,
-        }
+        };
     }
 }
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// A disturbance begins, goes on or ends.
     pub(super) fn disturb(&mut self) {
-        let Some(Reverse(Turn { begins, index, wave, .. })) = self.moments.next.pop() else {
+        let Some(Turn { begins, index, wave, .. }) = self.moments.pop() else {
             return;
         };
         let scenario = self.scenario;
@@ -88,7 +106,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 let (restarting, next) = (share.of(clients), wave + 1);
                 if next < waves.count(restarting) {
                     let time = disturbance.at + waves.begin(next);
-                    self.moments.next.push(Reverse(Turn { time, begins, index, wave: next }));
+                    self.moments.push(Turn { time, begins, index, wave: next });
                 }
                 let database = database.filter(|_| wave == 0);
                 let to = to.as_ref().map(|to| &to.policy);

@@ -35,6 +35,8 @@ const CLASS_BITS: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     client_bits: u32,
+    /// The last instant that fits a key.
+    last: SimTime,
 }
 
 /// An event's place in the order; smaller happens first.
@@ -45,18 +47,25 @@ pub(super) const NEVER: Key = u64::MAX;
 
 impl Layout {
     pub fn new(clients: u32) -> Layout {
-        Layout { client_bits: (u32::BITS - clients.saturating_sub(1).leading_zeros()).max(1) }
+        let client_bits = (u32::BITS - clients.saturating_sub(1).leading_zeros()).max(1);
+        let last = (1 << (u64::BITS - CLASS_BITS - client_bits)) - 1;
+        Layout { client_bits, last: SimTime::from_ticks(last) }
+    }
+
+    /// Bits below those of the time.
+    pub fn order_bits(self) -> u32 {
+        CLASS_BITS + self.client_bits
     }
 
     /// The longest run whose instants fit a key.
     pub fn longest_run(self) -> Span {
-        Span::from_ticks((1 << (u64::BITS - CLASS_BITS - self.client_bits)) - 1)
+        self.last.since(SimTime::ZERO)
     }
 
     /// The key of an event, or [`NEVER`] where its time is beyond any run.
     #[inline]
     pub fn key(self, time: SimTime, class: Class, client: u32) -> Key {
-        if time.ticks() > self.longest_run().ticks() {
+        if time > self.last {
             return NEVER;
         }
         let order = u64::from(class as u8) << self.client_bits | u64::from(client);

@@ -28,13 +28,16 @@
 //! No order depends on a hash, an address or a thread.
 
 mod backends;
+mod calendar;
 mod calls;
+mod calm;
 mod client;
 mod client_pool;
 mod connections;
 mod database;
 mod demand;
 mod disturbance;
+mod facts;
 mod fleet;
 mod guest;
 mod handshake;

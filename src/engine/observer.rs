@@ -398,26 +398,111 @@ pub struct End {
 }
 
 impl Gauges {
+    /// Whether all levels are the same: compared at once, since at most events they are.
+    #[inline]
+    pub fn same(&self, other: &Gauges) -> bool {
+        (self.good ^ other.good)
+            | (self.wasted ^ other.wasted)
+            | (self.waiting ^ other.waiting)
+            | (self.idle ^ other.idle)
+            | (self.connecting ^ other.connecting)
+            | (self.connected ^ other.connected)
+            | (self.logging_in ^ other.logging_in)
+            == 0
+    }
+
     /// Active backends.
+    #[inline]
     pub fn active(&self) -> u32 {
         self.good + self.wasted
     }
 
     /// Client connections, dead places included.
+    #[inline]
     pub fn clients(&self) -> u32 {
         self.active() + self.waiting + self.idle + self.connecting
     }
+}
+
+/// A change of the level of active backends in a [`Window`]: earlier ones are less, and of those at one
+/// instant completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step(u64);
+
+impl Step {
+    /// A claim is completed then.
+    pub fn completion(at: SimTime) -> Step {
+        Step(at.ticks() << 1)
+    }
+
+    /// An attempt arrives then and is served at once.
+    pub fn arrival(at: SimTime) -> Step {
+        Step(at.ticks() << 1 | 1)
+    }
+
+    /// When it is.
+    #[inline]
+    pub fn time(self) -> SimTime {
+        SimTime::from_ticks(self.0 >> 1)
+    }
+
+    /// Whether it is an arrival.
+    #[inline]
+    pub fn arrives(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// A poll that came to its end in a [`Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    /// Whose.
+    pub client: u32,
+    /// When it had begun.
+    pub began: SimTime,
+    /// When its claim had started.
+    pub started: SimTime,
+    /// When it ended.
+    pub at: SimTime,
+}
+
+/// What happened in a stretch of time in which every attempt was the first of its poll and was served at
+/// once, every claim was completed for a client that waited for it, and every poll was empty.
+///
+/// It stands for the events `Departed`, `Admitted` and `Granted` of each arrival, and `Completed` and
+/// `PollEnded` of each completion.
+#[derive(Debug)]
+pub struct Window<'a> {
+    /// How long before its arrival an attempt set out.
+    pub round_trip: Span,
+    /// Arrivals and completions, in order.
+    pub steps: &'a [Step],
+    /// The polls that ended, in no order.
+    pub polls: &'a mut [Poll],
 }
 
 /// Watches a run.
 pub trait Observer {
     /// Told of each event, in the order in which they are handled.
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges);
+
+    /// Until when events may be told as windows, all earlier ones having been told. Who wants to hear of each
+    /// says `now`.
+    fn calm_until(&mut self, now: SimTime) -> SimTime {
+        now
+    }
+
+    /// Told of a window within the time that was asked for.
+    fn on_window(&mut self, _: Window<'_>) {}
 }
 
 /// Watches nothing.
 impl Observer for () {
     fn on(&mut self, _: SimTime, _: Event, _: Gauges) {}
+
+    fn calm_until(&mut self, _: SimTime) -> SimTime {
+        SimTime::NEVER
+    }
 }
 
 /// Both watch.
@@ -433,5 +518,13 @@ impl<O: Observer> Observer for &mut O {
     #[inline(always)]
     fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
         (**self).on(now, event, gauges);
+    }
+
+    fn calm_until(&mut self, now: SimTime) -> SimTime {
+        (**self).calm_until(now)
+    }
+
+    fn on_window(&mut self, window: Window<'_>) {
+        (**self).on_window(window);
     }
 }

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::Backends;
+use super::calendar::Calendar;
 use super::calls::Calls;
+use super::calm::Calm;
 use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
 use super::client_pool::ClientPools;
 use super::connections::Connection;
 use super::database::{Database, Work};
 use super::disturbance::{Moments, Stop};
+use super::facts::Facts;
 use super::fleet::Parts;
 use super::guest::{Guests, Requests};
 use super::handshake::Handshake;
-use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
 use super::limiter::Limiter;
 use super::memory::Delays;
@@ -29,6 +31,7 @@ use crate::units::{SimTime, Span};
 /// All state of one unit.
 pub(super) struct Simulation<'a, O> {
     pub(super) scenario: &'a Scenario,
+    pub(super) facts: Facts,
     pub(super) parts: Parts<'a>,
     pub(super) world: World,
     pub(super) observer: O,
@@ -69,8 +72,10 @@ pub(super) struct Simulation<'a, O> {
     pub(super) pool_wake: Key,
     pub(super) moments: Moments,
     pub(super) layout: Layout,
-    calendar: MinHeap,
-    events: u64,
+    pub(super) calendar: Calendar,
+    calm: Option<Calm>,
+    /// Events handled.
+    pub(super) events: u64,
 }
 
 impl<'a, O: Observer> Simulation<'a, O> {
@@ -91,12 +96,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
         let warm = matches!(fleet.initial, Initial::Warm { .. });
-        let others = scenario.happenings().filter_map(|happening| happening.action.to());
-        let keeps = parts.sizes().any(|(policy, _)| policy.connection.is_some())
-            || others.map(|to| &to.policy).any(|policy| policy.connection.is_some());
-        let keeping = if keeps { fleet.clients as usize } else { 0 };
+        let facts = Facts::new(scenario, policy);
+        let keeping = if facts.connections { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
             scenario,
+            facts,
             world,
             guests: Guests::new(fleet.clients),
             requests,
@@ -125,7 +129,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             pool_wake: NEVER,
             moments: Moments::new(scenario, layout),
             layout,
-            calendar: MinHeap::with_capacity(fleet.clients as usize),
+            calendar: Calendar::new(fleet.clients as usize, layout.order_bits()),
+            calm: Calm::new(scenario, policy, layout),
             events: 0,
         };
         for client in 0..fleet.clients {
@@ -138,18 +143,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub fn run(mut self) -> End {
         let end = SimTime::ZERO + self.scenario.run.duration;
         loop {
-            let timer = self.calendar.peek().unwrap_or(NEVER);
-            let handshake = self.handshake.as_ref().map_or(NEVER, Handshake::next);
-            let request = self.requests.as_ref().map_or(NEVER, |all| all.next(self.layout));
-            let work = self.works.as_mut().map_or(NEVER, Works::next);
-            let key = timer
-                .min(self.database.next())
+            if let Some(mut calm) = self.calm.take_if(|calm| calm.next_try <= self.now) {
+                self.play_calm(&mut calm, end);
+                self.calm = Some(calm);
+            }
+            let other = (self.database.next())
                 .min(self.queue.expiry())
                 .min(self.pool_wake)
-                .min(handshake)
-                .min(request)
-                .min(work)
-                .min(self.moments.next());
+                .min(self.moments.next())
+                .min(if self.facts.stations { self.next_at_stations() } else { NEVER });
+            let key = self.calendar.peek(other).unwrap_or(other);
             let time = self.layout.time(key);
             if key == NEVER || time >= end {
                 break;
@@ -178,12 +181,23 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Class::Expiry => self.expire(),
                 Class::Login => self.log_in(),
                 Class::Handshake => self.shake_hands(),
-                Class::Supply if key == request => self.receive(),
+                Class::Supply if key == self.next_request() => self.receive(),
                 Class::Supply => self.work(),
                 Class::Disturbance => self.disturb(),
             }
         }
         self.end(end)
+    }
+
+    /// The next event at the stations that few scenarios have.
+    fn next_at_stations(&mut self) -> Key {
+        let handshake = self.handshake.as_ref().map_or(NEVER, Handshake::next);
+        let work = self.works.as_mut().map_or(NEVER, Works::next);
+        handshake.min(work).min(self.next_request())
+    }
+
+    fn next_request(&self) -> Key {
+        self.requests.as_ref().map_or(NEVER, |requests| requests.next(self.layout))
     }
 
     #[inline(always)]
@@ -472,8 +486,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// its process if it needs one.
     #[inline]
     pub(super) fn depart(&mut self, client: u32, wait: Span) {
-        let asks =
-            self.client_pool(client).is_some() || !self.policy(client).acquire.layers().is_empty();
+        let asks = self.facts.asks
+            && (self.client_pool(client).is_some()
+                || !self.policy(client).acquire.layers().is_empty());
         if asks { self.ask_after(client, wait) } else { self.set_out(client, wait) }
     }
 

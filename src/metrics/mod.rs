@@ -13,6 +13,7 @@ mod counts;
 mod difference;
 mod drain;
 mod estimate;
+mod histogram;
 mod judgement;
 mod latency;
 pub mod ledger;

@@ -121,10 +121,21 @@ impl Gauge {
     #[inline]
     pub fn set(&mut self, now: SimTime, level: u32) {
         if level != self.level {
-            self.held[self.level as usize] += now.since(self.since).ticks();
-            self.since = now;
+            self.hold(now);
             self.level = level;
         }
+    }
+
+    /// Books the time at the level up to now.
+    #[inline]
+    pub fn hold(&mut self, now: SimTime) {
+        self.held[self.level as usize] += now.since(self.since).ticks();
+        self.since = now;
+    }
+
+    /// Takes a level, all time up to now having been booked.
+    pub fn move_to(&mut self, now: SimTime, level: u32) {
+        (self.since, self.level) = (now, level);
     }
 
     /// Forgets what was held before `now`, not the level.
@@ -135,7 +146,7 @@ impl Gauge {
 
     /// Books the rest up to `end`.
     pub fn finish(mut self, end: SimTime) -> Levels {
-        self.held[self.level as usize] += end.since(self.since).ticks();
+        self.hold(end);
         Levels { held: self.held }
     }
 }

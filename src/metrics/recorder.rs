@@ -1,5 +1,7 @@
 //! The observer that leaves a [`UnitRecord`].
 
+mod window;
+
 use super::backlog::Backlog;
 use super::occupancy::Gauge;
 use super::watch::{DrainWatch, PeakCount, ServiceWatch};
@@ -7,7 +9,7 @@ use super::{
     Bucket, Counts, Latencies, LatencyKind, Levels, Occupancy, Recurrence, Timeline, UnitRecord,
     ledger,
 };
-use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome};
+use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome, Window};
 use crate::scenario::Scenario;
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
@@ -86,7 +88,7 @@ impl Recorder {
             wasted: Gauge::new(most),
             sampled: [const { Levels { held: Vec::new() } }; 3].map(|_| Levels::new(most)),
             clients_max: 0,
-            latencies: Latencies::new(),
+            latencies: Latencies::default(),
             timeline: Timeline::new(scenario.run.duration),
             present: Bucket::default(),
             bucket: 0,
@@ -140,7 +142,7 @@ impl Recorder {
             short: Span::from_ticks(self.short - self.short_before),
             occupancy,
             clients_max: self.clients_max,
-            peak_arrivals: self.arrivals.peak,
+            peak_arrivals: self.arrivals.peak(),
             timeline: self.timeline,
             latencies: self.latencies,
             drains,
@@ -190,12 +192,21 @@ impl Recorder {
         self.timeline.buckets[self.bucket] = std::mem::take(&mut self.present);
         self.bucket += 1;
         self.bucket_began = began;
-        self.raise_bucket_levels();
+        self.raise_bucket_levels(self.gauges);
+    }
+
+    /// Levels have been reached.
+    #[inline]
+    fn raise_levels(&mut self, gauges: Gauges) {
+        self.raise_bucket_levels(gauges);
+        if self.open {
+            self.clients_max = self.clients_max.max(gauges.clients());
+            self.sv_login_max = self.sv_login_max.max(gauges.logging_in);
+        }
     }
 
     #[inline]
-    fn raise_bucket_levels(&mut self) {
-        let gauges = self.gauges;
+    fn raise_bucket_levels(&mut self, gauges: Gauges) {
         let bucket = &mut self.present;
         bucket.sv_active_max = bucket.sv_active_max.max(u64::from(gauges.active()));
         bucket.clients_max = bucket.clients_max.max(u64::from(gauges.clients()));
@@ -220,21 +231,21 @@ impl Recorder {
         self.level_since = now;
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_gauges(&mut self, now: SimTime, gauges: Gauges) {
-        if gauges == self.gauges {
-            return;
+        if !gauges.same(&self.gauges) {
+            self.take_changed(now, gauges);
         }
+    }
+
+    #[inline(never)]
+    fn take_changed(&mut self, now: SimTime, gauges: Gauges) {
         self.book_levels(now);
         self.all.set(now, gauges.active());
         self.good.set(now, gauges.good);
         self.wasted.set(now, gauges.wasted);
         self.gauges = gauges;
-        self.raise_bucket_levels();
-        if self.open {
-            self.clients_max = self.clients_max.max(gauges.clients());
-            self.sv_login_max = self.sv_login_max.max(gauges.logging_in);
-        }
+        self.raise_levels(gauges);
     }
 
     /// The bucket of an instant that may lie a little in the past.
@@ -436,5 +447,17 @@ impl Observer for Recorder {
             | Event::Disturbed { .. } => {}
         }
         self.take_gauges(now, gauges);
+    }
+
+    /// Whole seconds and the opening are marks between windows.
+    fn calm_until(&mut self, now: SimTime) -> SimTime {
+        if now >= self.next_mark {
+            self.pass_marks(now);
+        }
+        self.next_mark
+    }
+
+    fn on_window(&mut self, window: Window<'_>) {
+        self.take_window(window);
     }
 }

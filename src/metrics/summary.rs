@@ -50,7 +50,7 @@ impl PolicySummary {
                 ..first.timeline
             },
             band: Band::default(),
-            latencies: Latencies::new(),
+            latencies: Latencies::default(),
             events: 0,
         };
         summary.add(&first);

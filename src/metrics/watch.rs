@@ -13,13 +13,14 @@ const PEAK_WINDOW: Span = Span::from_millis(100);
 #[derive(Debug)]
 pub(super) struct PeakCount {
     from: SimTime,
-    recent: VecDeque<SimTime>,
-    pub peak: u64,
+    /// The last arrivals, as many as have ever been within a window: it was denser than any before if
+    /// the first of them is within the present one too.
+    last: VecDeque<SimTime>,
 }
 
 impl PeakCount {
     pub fn new(from: SimTime) -> PeakCount {
-        PeakCount { from, recent: VecDeque::new(), peak: 0 }
+        PeakCount { from, last: VecDeque::new() }
     }
 
     #[inline]
@@ -27,11 +28,15 @@ impl PeakCount {
         if now < self.from {
             return;
         }
-        while self.recent.front().is_some_and(|&first| now.since(first) >= PEAK_WINDOW) {
-            self.recent.pop_front();
+        if self.last.front().is_some_and(|&first| now.since(first) >= PEAK_WINDOW) {
+            self.last.pop_front();
         }
-        self.recent.push_back(now);
-        self.peak = self.peak.max(self.recent.len() as u64);
+        self.last.push_back(now);
+    }
+
+    /// The most so far.
+    pub fn peak(&self) -> u64 {
+        self.last.len() as u64
     }
 }
 
@@ -131,6 +136,9 @@ impl DrainWatch {
 
     #[inline]
     pub fn polled(&mut self, now: SimTime, client: u32) {
+        if self.courses.is_empty() {
+            return;
+        }
         let number = std::mem::take(&mut self.first_poll_of[client as usize]);
         if number > 0 {
             let course = &mut self.courses[usize::from(number) - 1];
@@ -181,17 +189,20 @@ impl ServiceWatch {
 
     #[inline]
     pub fn served(&mut self, now: SimTime, client: u32) {
-        let served = &mut self.served[client as usize];
-        if now < self.trigger || *served {
+        if now < self.trigger || std::mem::replace(&mut self.served[client as usize], true) {
             return;
         }
-        *served = true;
         self.count += 1;
         for (goal, reached) in self.goals.iter().zip(&mut self.reached) {
             if self.count == *goal {
                 *reached = Some(now.since(self.trigger));
             }
         }
+    }
+
+    /// Whether a good poll at an instant, if there is any, may count.
+    pub fn is_waiting(&self, at: Option<SimTime>) -> bool {
+        self.count < self.served.len() && at.is_some_and(|at| at >= self.trigger)
     }
 
     pub fn left(&mut self, now: SimTime, client: u32) {

@@ -309,6 +309,7 @@ impl LoopRules {
     };
 
     /// The rule for `outcome`.
+    #[inline]
     pub fn rule(&self, outcome: Outcome) -> LoopRule {
         match outcome {
             Outcome::Claimed => self.claimed,
@@ -320,7 +321,7 @@ impl LoopRules {
     /// The sleep that follows `outcome` at `step` of `schedule`, and the step after it.
     ///
     /// Jitter goes into the sleep, never into the schedule.
-    #[inline]
+    #[inline(always)]
     pub fn turn(
         &self,
         outcome: Outcome,

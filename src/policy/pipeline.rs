@@ -90,7 +90,14 @@ impl Pipeline {
     #[inline]
     pub fn delay(&self, step: u32, past: Past, site: Site) -> Span {
         let (regime, step) = self.regime(step);
-        Span::from_ticks_f64(regime.draw(step, past, &mut Draws::new(site)))
+        let mut draws = Draws::new(site);
+        // The jitter of most schedules.
+        if let [Stage::Scale(low, high)] = regime.stages[regime.ramped..]
+            && let Some(&ticks) = regime.ramp.get(step as usize).or(regime.settled_at())
+        {
+            return Span::from_ticks_f64((ticks * draws.uniform(low, high)).min(MOST));
+        }
+        Span::from_ticks_f64(regime.draw(step, past, &mut draws))
     }
 
     /// The delay of `step` in ticks, whatever regime comes after this one.
@@ -125,6 +132,14 @@ impl Pipeline {
         let (regime, step) = self.regime(step);
         let (low, high) = regime.range_in_ticks(step);
         (Span::from_ticks_f64(low), Span::from_ticks_f64(high))
+    }
+
+    /// The shortest delay that any step can draw, or zero where it goes on changing for long.
+    pub fn shortest(&self) -> Span {
+        let steps = 0..=RAMP_LIMIT;
+        let settles = self.after.is_none() && self.settled(RAMP_LIMIT);
+        let shortest = steps.filter(|_| settles).map(|step| self.range(step).0).min();
+        shortest.unwrap_or(Span::ZERO)
     }
 
     /// The range of this regime's `step`.
@@ -228,11 +243,16 @@ impl Pipeline {
         }
     }
 
+    /// The end of a ramp that no longer changes.
+    #[inline]
+    fn settled_at(&self) -> Option<&f64> {
+        self.ramp.last().filter(|_| self.ramp.len() < RAMP_LIMIT as usize)
+    }
+
     #[inline]
     fn ramp_at(&self, step: u32) -> f64 {
-        match self.ramp.get(step as usize) {
+        match self.ramp.get(step as usize).or(self.settled_at()) {
             Some(&ticks) => ticks,
-            None if self.ramp.len() < RAMP_LIMIT as usize => self.ramp[self.ramp.len() - 1],
             None => self.grown(step).expect("a ramp depends on the step alone"),
         }
     }

@@ -1,0 +1,37 @@
+//! What a scenario never needs: asked once for a unit, not at every event.
+
+use crate::policy::{Acquire, Policy};
+use crate::scenario::Scenario;
+
+/// What may happen in a unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// Whether there is a handshake, background load or work.
+    pub stations: bool,
+    /// Whether any policy has clients ask guards, or their process for a connection.
+    pub asks: bool,
+    /// Whether any policy has layers.
+    pub layers: bool,
+    /// Whether any policy of the fleet keeps connections.
+    pub connections: bool,
+}
+
+impl Facts {
+    pub fn new(scenario: &Scenario, policy: usize) -> Facts {
+        let candidate = &scenario.policies[policy];
+        let others = scenario.happenings().filter_map(|happening| happening.action.to());
+        let parts = candidate.parts.iter().map(|part| &part.policy);
+        let fleet: Vec<&Policy> = parts.chain(others.map(|to| &to.policy)).collect();
+        let servers = candidate.handling.iter().map(|handling| &handling.server);
+        let layered = |policy: &Policy| matches!(policy.acquire, Acquire::Layers(_));
+        let layers = fleet.iter().copied().chain(servers).any(layered);
+        Facts {
+            stations: scenario.pooler.handshake.is_some()
+                || scenario.background.is_some()
+                || scenario.work.is_some(),
+            asks: layers || fleet.iter().any(|policy| policy.client_pool.is_some()),
+            layers,
+            connections: fleet.iter().any(|policy| policy.connection.is_some()),
+        }
+    }
+}
