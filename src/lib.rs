@@ -22,14 +22,14 @@
 //! | [`metric`] | every figure of `summary.csv` by name | – |
 //! | [`policy`] | what a client decides: pure functions | units, random |
 //! | [`scenario`] | what the user wrote, checked | metric, policy, units |
-//! | [`theory`] | closed forms: load, capacity, peaks | scenario, policy, units |
+//! | [`theory`] | closed forms: load, capacity, peaks, occupancy, lock-in | scenario, policy, units |
 //! | [`plan`] | the ordered units of a run | scenario, policy, units |
 //! | [`engine`] | one unit, one thread, deterministic | scenario, policy, random, units |
 //! | [`metrics`] | what is measured, per unit and over replicates | engine's observer, metric, scenario, units |
 //! | [`results`] | a run's results and their folder | metrics, plan, scenario, units |
 //! | [`records`] | unit records on disk: what a long run keeps and a shard leaves | metrics, plan, results, scenario |
 //! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
-//! | [`explore`] | questions that need many runs: maps, the edge of a key | metrics, results, scenario, units |
+//! | [`explore`] | questions that need many runs: sweeps, the edge of a key, a precision | metrics, results, scenario, units |
 //! | [`report`] | views of results: page, pictures, terminal, markdown, JSON | results, metrics, plan, theory, scenario, policy, units |
 //! | [`cli`] | the command line | everything |
 //!

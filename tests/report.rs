@@ -60,8 +60,8 @@ active backends, 0 – 32m, 368 = full
 
 warning: with 5 replicates a median has no 95 % interval: use --replicates 6 or
 more
-warning: the run ended 30m after the trigger, before all had drained: whether
-they ever do shows --set run.duration=2h8m
+warning: the run ended 30m after the trigger, before all had drained: see
+whether they ever do with --set run.duration=2h8m
 "
         )
     );
@@ -113,8 +113,8 @@ active backends, 0 – 32m, 368 = full
 warning: with 5 replicates a median has no 95 %
 interval: use --replicates 6 or more
 warning: the run ended 30m after the trigger,
-before all had drained: whether they ever do
-shows --set run.duration=2h8m
+before all had drained: see whether they ever
+do with --set run.duration=2h8m
 "
         )
     );
@@ -262,8 +262,8 @@ active backends, 0 – 32m, 368 = full
   pause    ▁▁▁▁▆███▆▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                ▲ 2m             ▲ 10m
 
-warning: the run ended 30m after the trigger, before all had drained: whether
-they ever do shows --set run.duration=2h8m
+warning: the run ended 30m after the trigger, before all had drained: see
+whether they ever do with --set run.duration=2h8m
 "
         )
     );
@@ -361,7 +361,7 @@ fn markdown_is_the_same_table() {
 
 The fleet has not drained by the end of the run, 30m after the trigger.
 
-- warning: the run ended 30m after the trigger, before all had drained: whether they ever do shows --set run.duration=2h8m
+- warning: the run ended 30m after the trigger, before all had drained: see whether they ever do with --set run.duration=2h8m
 "
         )
     );

@@ -1,7 +1,7 @@
 //! Unit records on disk: what is kept of a long run while it goes on, and what a shard leaves.
 //!
 //! A folder with two files. `units.json`, the [`Manifest`], says of which run they are and has all that it
-//! takes to read the scenario again. `units.bin`, the [`mod@log`], has a checked frame for each unit, in the
+//! takes to read the scenario again. `units.bin`, the log, has a checked frame for each unit, in the
 //! order in which they finished. A unit whose frame is torn or damaged counts as not played. What was
 //! recorded equals what would be played again, bit for bit, so results made from both are the same
 //! bytes as those of a run in one go.
@@ -82,7 +82,7 @@ impl Records {
         Ok(records)
     }
 
-    /// Keeps records from now on. If that fails, no more are kept: see [`Records::failure`].
+    /// Keeps records from now on. If that fails, no more are kept: see [`Records::have_failed`].
     pub fn begin(&self) {
         let mut state = self.state();
         if matches!(*state, State::Waiting) {

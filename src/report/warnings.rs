@@ -72,7 +72,7 @@ fn undrained(results: &Results) -> Option<String> {
     let rest = results.policies.iter().find(undrained).and_then(|p| trigger_to_end(results, p))?;
     let longer = 4.0 * results.loaded.scenario.run.duration.as_secs_f64();
     Some(format!(
-        "the run ended {} after the trigger, before all had drained: whether they ever do shows \
+        "the run ended {} after the trigger, before all had drained: see whether they ever do with \
          --set run.duration={}",
         span(rest.as_secs_f64()),
         span(longer).replace(' ', ""),
