@@ -113,8 +113,8 @@ active backends, 0 – 32m, 368 = full
 warning: with 5 replicates a median has no 95 %
 interval: use --replicates 6 or more
 warning: the run ended 30m after the trigger,
-before all had drained: see whether they ever
-do with --set run.duration=2h8m
+before all had drained: see whether they ever do
+with --set run.duration=2h8m
 "
         )
     );
