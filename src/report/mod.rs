@@ -1,5 +1,6 @@
 //! Views of results: [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs;
-//! [`compare`] sets two finished runs side by side; and [`mod@check`] is of a scenario that has none yet.
+//! [`compare`] sets two finished runs side by side; and [`mod@check`] is of a scenario that has none yet,
+//! [`explain`] and [`schema`] of the keys of any.
 //!
 //! Pure functions of [`Results`](crate::results::Results) or a scenario: nothing is run, read or
 //! written here, so a report can be made again at any time. What a time that had not come by the end
@@ -12,6 +13,7 @@ mod columns;
 pub mod compare;
 mod differences;
 pub mod edge;
+pub mod explain;
 pub(crate) mod guards;
 mod happenings;
 pub mod json;
@@ -21,6 +23,7 @@ mod numbers;
 pub mod plan;
 mod prose;
 mod rows;
+pub mod schema;
 mod spark;
 pub mod sweep;
 mod table;
