@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use herdsim::report::{explain, schema};
 use herdsim::scenario::keys::{Form, Kind, Shape, find_key, shape, shapes};
-use herdsim::scenario::{self, Place, Problem, ScenarioError};
+use herdsim::scenario::{self, POOLERS, Place, Problem, ScenarioError};
 use toml::{Table, Value};
 
 /// A valid scenario, in which everything else is tried.
@@ -120,7 +120,8 @@ fn the_reader_looks_at_every_key_of_the_table() {
             let (text, problems) = problems(within, &path, &key.name, wrong.clone());
             let start = text.find(WRONG).unwrap();
             let at = Some(Place::File(start..start + WRONG.len()));
-            let seen = problems.iter().any(|problem| problem.place == at);
+            let seen =
+                problems.iter().any(|problem| problem.place == at && !problem.help.is_empty());
             assert!(seen, "`{}` of {} is not read:\n{text}{problems:?}", key.name, within.name);
         }
     }
@@ -144,6 +145,27 @@ fn the_table_has_every_key_that_the_reader_knows() {
             assert!(named || beside, "{} lacks `{name}`", within.name);
         }
     }
+}
+
+#[test]
+fn every_key_that_lacks_a_letter_is_recognised() {
+    let mut asked = 0;
+    let mut unanswered = Vec::new();
+    for (within, path) in places().iter().filter(|(within, _)| within.form != Form::Open) {
+        for name in within.keys.iter().map(|key| &key.name).filter(|name| name.len() > 4) {
+            let mistyped = format!("{}{}", &name[..2], &name[3..]);
+            let (_, problems) = problems(within, path, &mistyped, Value::Integer(1));
+            let remedy = format!("did you mean `{name}`?");
+            let mut about = problems.iter().filter(|problem| problem.message.contains(&mistyped));
+            if !about.any(|problem| problem.help.starts_with(&remedy)) {
+                unanswered.push(format!("{}.{name}", within.name));
+            }
+            asked += 1;
+        }
+    }
+    // A guard is told by its limit, and so is a mistake in one.
+    assert_eq!(unanswered, ["guard.scope"]);
+    assert!(asked > 200, "{asked} mistakes were made");
 }
 
 /// The names of keys and choices, which are shown with an example: `cores = 100, table = [[1, 5.9]]`.
@@ -171,6 +193,14 @@ fn every_choice_without_a_value_is_one() {
             assert!(wrong.is_none(), "`{}` of {}: {wrong:?}", key.name, within.name);
         }
     }
+}
+
+#[test]
+fn the_table_has_every_pooler() {
+    let [preset] = &find_key("pooler.preset").unwrap()[..] else { panic!("it is one key") };
+    let words = preset.key.kind.alternatives();
+    let poolers = POOLERS.iter().map(|pooler| Kind::Word(pooler.name.to_owned()));
+    assert_eq!(words, poolers.collect::<Vec<_>>());
 }
 
 #[test]
