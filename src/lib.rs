@@ -30,7 +30,7 @@
 //! | [`records`] | unit records on disk: what a long run keeps and a shard leaves | metrics, plan, results, scenario |
 //! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
 //! | [`explore`] | questions that need many runs: sweeps, the edge of a key, a precision | metrics, results, scenario, units |
-//! | [`report`] | views of results: page, pictures, terminal, markdown, JSON | results, metrics, plan, theory, scenario, policy, units |
+//! | [`report`] | views: of results as page, pictures, terminal, markdown, JSON; of a scenario's keys | results, metric, metrics, plan, theory, scenario, policy, units |
 //! | [`cli`] | the command line | everything |
 //!
 //! `tests/layers.rs` holds the code to this table.

@@ -30,10 +30,10 @@ pub enum Value {
 }
 
 macro_rules! metrics {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $unit:literal, $kind:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $unit:literal, $kind:ident;)*) => {
         /// A figure of `summary.csv`. The order is the order of its rows.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Metric { $($(#[$doc])* $variant,)* }
+        pub enum Metric { $($(#[doc = $doc])* $variant,)* }
 
         impl Metric {
             /// All metrics in the order of `summary.csv`.
@@ -47,6 +47,11 @@ macro_rules! metrics {
             /// The unit, as written in `summary.csv`.
             pub fn unit(self) -> &'static str {
                 match self { $(Metric::$variant => $unit,)* }
+            }
+
+            /// What it measures.
+            pub fn means(self) -> &'static str {
+                match self { $(Metric::$variant => concat!($($doc),*).trim_ascii(),)* }
             }
 
             /// How replicates are put together.

@@ -42,9 +42,9 @@ fn a_bare_number_is_shown_with_its_remedy_word_for_word() {
     assert_eq!(
         shown(&text, &[]),
         "error: a bare number is no duration: its unit is missing
-  --> mine.toml:30:12
+  --> mine.toml:31:12
    |
-30 | duration = 32
+31 | duration = 32
    |            ^^
    |
    = help: write \"32s\" for seconds or \"32ms\" for milliseconds
@@ -756,4 +756,12 @@ fn a_wrong_guard_or_layer_is_shown_with_its_place() {
             assert!(shown.contains(part), "no {part:?} for {keys} in:\n{shown}");
         }
     }
+}
+
+#[test]
+fn of_many_mistakes_the_first_twenty_are_shown_and_the_rest_counted() {
+    let mistakes: String = (0..59).map(|number| format!("mistake-{number} = 1\n")).collect();
+    let shown = shown(&format!("{mistakes}{MAIN}"), &[]);
+    assert_eq!(shown.matches("error: ").count(), 20);
+    assert!(shown.ends_with("and 39 more: correct these first\n"), "{shown}");
 }

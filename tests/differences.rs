@@ -67,7 +67,7 @@ fn a_short_table_stands_below_the_figures() {
         "{text}"
     );
     let ascii = terminal::render(&compared(), &Style { glyphs: Glyphs::Ascii, ..PLAIN });
-    assert!(ascii.is_ascii() && ascii.contains("  +1 +/- 2.5  "), "{ascii}");
+    assert!(ascii.is_ascii() && ascii.contains(" +1 +/- 2.5 "), "{ascii}");
     for width in 48..=120 {
         let text = terminal::render(&compared(), &Style { width, ..PLAIN });
         assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");

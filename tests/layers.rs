@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 const OBSERVER: [&str; 1] = ["observer"];
 
 /// Crates that one room alone may use.
-const RESERVED: [(&str, &str); 8] = [
+const RESERVED: [(&str, &str); 10] = [
     ("clap", "cli"),
+    ("clap_complete", "cli"),
+    ("clap_mangen", "cli"),
     ("anstream", "cli"),
     ("indicatif", "cli"),
     ("terminal_size", "cli"),

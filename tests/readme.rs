@@ -5,6 +5,7 @@ use crate::cli::{herdsim, stdout};
 use herdsim::scenario;
 
 const README: &str = include_str!("../README.md");
+const GUIDE: &str = include_str!("../docs/guide.md");
 const POLICIES: &str = include_str!("../docs/policies.md");
 
 /// The fenced blocks of a language.
@@ -37,17 +38,28 @@ fn a_new_user_meets_exactly_two_commands() {
     assert_eq!(blocks(README, "sh"), commands);
 }
 
-/// Below each `$ command` of a console block stands what it prints.
 #[test]
 fn the_page_of_policies_shows_what_its_commands_print() {
-    let blocks = blocks(POLICIES, "console").join("\n");
+    prints_what_it_shows(POLICIES);
+}
+
+#[test]
+fn the_guide_shows_what_its_commands_print() {
+    prints_what_it_shows(GUIDE);
+}
+
+/// Below each `$ command` of a console block stands what it prints; all run in one folder.
+#[track_caller]
+fn prints_what_it_shows(page: &'static str) {
+    let blocks = blocks(page, "console").join("\n");
     let blocks = format!("\n{blocks}");
     let shown: Vec<_> = blocks.split("\n$ ").skip(1).collect();
     assert!(!shown.is_empty(), "no command is shown");
     let place = tempfile::tempdir().unwrap();
     for shown in shown {
         let (command, printed) = shown.split_once('\n').unwrap();
-        let args: Vec<&str> = command.split_whitespace().collect();
+        let args: Vec<&str> =
+            command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
         assert_eq!(args[0], "herdsim", "{command}");
         let output = stdout(&herdsim(place.path(), &args[1..]));
         assert!(printed.trim_end() == output.trim_end(), "{command} prints\n{output}");

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::completions::scenarios;
 use super::{Console, Failure};
 use crate::report;
 use crate::scenario;
@@ -10,6 +11,7 @@ use crate::scenario;
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// A scenario file, or the name of a scenario inside the program
+    #[arg(add = scenarios())]
     scenario: String,
     /// Change one value of the scenario; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -128,7 +128,8 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn to_stderr(text: &str) {
+/// Says `text` on stderr, whatever was asked for.
+pub(super) fn to_stderr(text: &str) {
     // Where stderr is gone there is nobody left to tell.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

@@ -6,54 +6,48 @@
 mod backoff;
 mod check;
 mod compare;
+mod completions;
 mod console;
+mod explain;
 mod failure;
+mod help;
 mod interrupt;
 mod list;
+mod man;
 mod map;
 mod memory;
 mod merge;
+mod new;
 mod plan;
 mod played;
 mod points;
 mod precise;
 mod report;
 mod run;
+mod schema;
 mod sitting;
 mod trace;
 mod tune;
 
+use std::process;
+
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub use console::Console;
 pub use failure::Failure;
 
-const HELP: &str = "\
-{about}
-
-Examples:
-  herdsim list                                      the scenarios inside the program
-  herdsim check my.toml                             what about it may surprise
-  herdsim run deriver-restart                       play one, write results/deriver-restart
-  herdsim run my.toml --set pooler.pool_size=500    your own, with one value changed
-  herdsim report results/deriver-restart            its page and pictures again
-  herdsim compare results/before results/after      what a change has changed
-  herdsim map my.toml fleet.clients=1000..8000:8 pooler.pool_size=20,50,100
-                                                    where it drains and where not
-  herdsim tune my.toml --policy mine --maximize fleet.clients --such-that 'time_to_drain_s < 60'
-                                                    how far that is from the cliff
-  herdsim merge shards/* --out results/my           the results of a run on many machines
-  herdsim backoff botocore-standard@1.34.107        what a library's retries do
-
-{usage-heading} {usage}
-
-{all-args}
-";
-
 /// Will a mass restart be a 30-second herd or a 4-hour outage? Plays fleets of polling clients on a
 /// capped database pool and compares their policies.
 #[derive(Debug, Parser)]
-#[command(name = "herdsim", version, help_template = HELP)]
+#[command(
+    name = "herdsim",
+    version,
+    help_template = help::template(),
+    after_help = help::AFTER,
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -66,7 +60,14 @@ pub struct Cli {
 #[command(next_help_heading = "Global options")]
 struct Global {
     /// When to use colours; NO_COLOR is honoured
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    #[arg(
+        long,
+        global = true,
+        env = "HERDSIM_COLOR",
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = Color::Auto
+    )]
     color: Color,
     /// Show no progress bar
     #[arg(
@@ -90,6 +91,8 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    New(new::New),
+    Explain(explain::Explain),
     Run(run::Run),
     Plan(plan::Plan),
     Merge(merge::Merge),
@@ -100,12 +103,23 @@ enum Command {
     Report(report::Report),
     Backoff(backoff::Backoff),
     List(list::List),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Cli {
-    /// The command line as typed. Wrong usage ends the process with exit code 2, `--help` with 0.
+    /// The command line as typed. Wrong usage ends the process with exit code 2, `--help` with 0, and a
+    /// shell that asks for completions is answered.
     pub fn from_args() -> Cli {
-        Cli::parse()
+        completions::answer();
+        Cli::try_parse().unwrap_or_else(|error| match error.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                console::to_stderr(help::FIRST);
+                process::exit(2);
+            }
+            _ => error.exit(),
+        })
     }
 
     /// How it wants to be spoken to.
@@ -122,6 +136,8 @@ impl Cli {
     /// Does what was asked for.
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self.command {
+            Command::New(new) => new.run(console),
+            Command::Explain(explain) => explain.run(console),
             Command::Run(run) => run.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Merge(merge) => merge.run(console),
@@ -132,6 +148,9 @@ impl Cli {
             Command::Report(report) => report.run(console),
             Command::Backoff(backoff) => backoff.run(console),
             Command::List(list) => list.run(console),
+            Command::Schema(schema) => schema.run(console),
+            Command::Completions(completions) => completions.run(console),
+            Command::Man(man) => man.run(console),
         }
     }
 }
@@ -144,5 +163,17 @@ mod tests {
     #[test]
     fn the_declarations_do_not_contradict_each_other() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_of_the_help() {
+        let mut grouped: Vec<&str> =
+            help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let command = Cli::command();
+        let mut all: Vec<&str> =
+            command.get_subcommands().map(|command| command.get_name()).collect();
+        grouped.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
     }
 }

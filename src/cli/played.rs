@@ -6,12 +6,14 @@ use std::thread;
 use clap::Args;
 
 use super::Failure;
+use super::completions::scenarios;
 use crate::scenario::{self, Loaded, Scenario};
 
 /// A scenario, and what of it is played.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Played {
     /// A scenario file, or the name of a scenario inside the program
+    #[arg(add = scenarios())]
     scenario: String,
     /// Play this policy only; may be repeated
     #[arg(long = "policy", value_name = "NAME")]
@@ -29,7 +31,7 @@ pub(super) struct Played {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Units run at once [default: one per processor]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, env = "HERDSIM_JOBS", value_name = "N")]
     jobs: Option<NonZeroUsize>,
 }
 

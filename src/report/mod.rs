@@ -1,5 +1,6 @@
-//! Views of results: [`mod@page`] with its pictures to look at, [`terminal`] for people, [`markdown`] for a pull request, [`json`] for programs;
-//! [`compare`] sets two finished runs side by side; and [`mod@check`] is of a scenario that has none yet.
+//! Views of results: [`mod@page`] with its pictures to look at, [`terminal`] for people, [`markdown`] for a
+//! pull request, [`json`] for programs; [`compare`] sets two finished runs side by side; [`mod@check`] is of
+//! a scenario that has none yet, [`explain`] and [`schema`] of the keys of any.
 //!
 //! Pure functions of [`Results`](crate::results::Results) or a scenario: nothing is run, read or
 //! written here, so a report can be made again at any time. What a time that had not come by the end
@@ -13,6 +14,7 @@ pub mod compare;
 mod courses;
 mod differences;
 pub mod edge;
+pub mod explain;
 pub(crate) mod guards;
 mod happenings;
 pub mod json;
@@ -24,6 +26,7 @@ pub mod plan;
 mod prose;
 mod rows;
 mod scene;
+pub mod schema;
 mod spark;
 mod svg;
 pub mod sweep;

@@ -8,6 +8,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::{Source, builtins};
 
+/// Problems that are shown at once: more than these are seldom read.
+const MOST_SHOWN: usize = 20;
+
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -100,7 +103,8 @@ impl ScenarioError {
     /// All problems as text with file, line, caret and remedy, with colours if `color`.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let reports = self.problems.iter().map(|problem| {
+        let shown = &self.problems[..self.problems.len().min(MOST_SHOWN)];
+        let reports = shown.iter().map(|problem| {
             let title = Level::ERROR.primary_title(problem.message.as_str());
             let group = match self.excerpt(problem) {
                 Some(snippet) => title.element(snippet),
@@ -108,7 +112,12 @@ impl ScenarioError {
             };
             renderer.render(&[group.element(Level::HELP.message(problem.help.as_str()))]) + "\n"
         });
-        reports.collect::<Vec<_>>().join("\n")
+        let mut text = reports.collect::<Vec<_>>().join("\n");
+        let hidden = self.problems.len() - shown.len();
+        if hidden > 0 {
+            text.push_str(&format!("\nand {hidden} more: correct these first\n"));
+        }
+        text
     }
 
     fn excerpt(&self, problem: &Problem) -> Option<Snippet<'_, annotate_snippets::Annotation<'_>>> {
@@ -153,7 +162,7 @@ pub(crate) fn alternatives<'a>(
 }
 
 /// "did you mean `x`? " for the name nearest to a mistyped one, or nothing.
-pub(super) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
         .min()

@@ -26,6 +26,9 @@ mod reader;
 mod threshold;
 mod tree;
 
+pub mod keys;
+pub mod starter;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -43,7 +46,7 @@ pub use model::{
 pub use poolers::{POOLERS, PoolerPreset};
 pub use threshold::Threshold;
 
-pub(crate) use diagnostic::alternatives;
+pub(crate) use diagnostic::{alternatives, nearest};
 
 use diagnostic::Problems;
 use files::Files;

@@ -10,7 +10,7 @@ use crate::units::Span;
 /// Draws of one delay share eight bits.
 const MOST_STAGES: usize = 100;
 
-const GROWTHS: [&str; 15] = [
+const GROWTHS: [&str; 17] = [
     "constant = \"1s\"",
     "exponential = { base = \"1s\", factor = 2 }",
     "exponential-less-one = { base = \"1s\", factor = 2, first = 1 }",
@@ -25,7 +25,9 @@ const GROWTHS: [&str; 15] = [
     "rising = { first = \"1s\", factor = 3, cap = \"30s\" }",
     "walk = { first = \"1s\", factor = 2 }",
     "widening = { first = \"1s\", cap = \"30s\" }",
-    "polly, sorted or time-left (`herdsim list policies` shows them at work)",
+    "polly = { base = \"1s\" }",
+    "sorted = { base = \"1s\", factor = 2, retries = 10 }",
+    "time-left = { budget = \"2s\", attempts = 5 }",
 ];
 const STAGES: [&str; 15] = [
     "clamp = \"30s\"",
