@@ -71,6 +71,12 @@ fn every_combination_is_a_row_of_each_policy() {
     );
     assert!(file("manifest.json").contains("\"key\": \"database.claim\""));
 
+    for command in [&["report", "results/s"][..], &["compare", "results/s", "results/s"]] {
+        let refused = herdsim(place.path(), command);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains("results/s holds a sweep"), "{}", stderr(&refused));
+    }
+
     let text = stdout(&output);
     assert!(text.contains("\npolicy clients    claim     1 thresholds"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("still ")).count(), 12);

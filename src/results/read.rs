@@ -51,6 +51,9 @@ pub enum ReadError {
         /// Units of the whole run.
         planned: u64,
     },
+    /// They are those of a sweep.
+    #[error("{} holds a sweep, not the results of one run", .0.display())]
+    Swept(PathBuf),
     /// A later version wrote the manifest.
     #[error("{} was written by herdsim {version}, which is newer than this one, {VERSION}", dir.display())]
     Newer {
@@ -80,6 +83,9 @@ impl ReadError {
             ReadError::OtherTool { .. } => "name a folder that `herdsim run` has written",
             ReadError::Partial { .. } => {
                 "finish it: the same `herdsim run` goes on from where it was interrupted"
+            }
+            ReadError::Swept(_) => {
+                "read its tables, or run the scenario at one of its points with --set"
             }
             ReadError::Newer { .. } => {
                 "compare with that version, or run the scenario with this one"
@@ -184,6 +190,9 @@ pub fn read(dir: &Path) -> Result<Finished, ReadError> {
         let (done, planned) = (units("units_done"), units("units_planned"));
         let (done, planned) = (done.unwrap_or_default(), planned.unwrap_or_default());
         return Err(ReadError::Partial { dir: dir.to_owned(), done, planned });
+    }
+    if json.pointer("/effective/sweep").is_some() {
+        return Err(ReadError::Swept(dir.to_owned()));
     }
     let manifest: Manifest =
         serde_json::from_value(json).map_err(|error| damaged(error.to_string()))?;
