@@ -197,9 +197,7 @@ impl Run {
             Format::Csv => swept.points.summary(),
             Format::Markdown => sweep_report::markdown(&swept).into_bytes(),
         });
-        let judged: Vec<Judged<'_>> =
-            swept.judged().into_iter().map(|(_, judged)| judged).collect();
-        hold(&judged, out, printed)
+        hold(&swept.judged(), out, printed)
     }
 }
 

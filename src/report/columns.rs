@@ -131,12 +131,15 @@ fn tries_by_layer(policy: &PolicySummary) -> Piece {
     }
 }
 
-/// The share of completed claims that were for nobody.
+/// The share of completed claims that were for nobody; `None` without any.
+pub(super) fn wasted_share(mean: impl Fn(Metric) -> Option<f64>) -> Option<f64> {
+    let (good, wasted) = (mean(Metric::GoodClaims)?, mean(Metric::WastedClaims)?);
+    (good + wasted > 0.0).then(|| wasted / (good + wasted))
+}
+
 fn wasted(policy: &PolicySummary) -> Piece {
-    let mean = |metric| policy.estimate(metric).estimate.unwrap_or(0.0);
-    let (good, wasted) = (mean(Metric::GoodClaims), mean(Metric::WastedClaims));
-    let claims = good + wasted;
-    Piece::new(if claims > 0.0 { percent(wasted / claims) } else { ABSENT.to_owned() })
+    let share = wasted_share(|metric| policy.estimate(metric).estimate);
+    Piece::new(share.map_or(ABSENT.to_owned(), percent))
 }
 
 /// A median time; beyond the end of the run where the median is censored; preceded by how many

@@ -427,9 +427,7 @@ pub fn json(comparison: &Comparison) -> String {
             })
             .collect(),
     };
-    let mut text = serde_json::to_string_pretty(&report).expect("a report has text keys only");
-    text.push('\n');
-    text
+    super::json::pretty(&report)
 }
 
 impl<'a> Run<'a> {

@@ -118,7 +118,12 @@ pub fn render(results: &Results) -> String {
         theory: beside::all(results).iter().map(theory).collect(),
         warnings: warnings::all(results),
     };
-    let mut text = serde_json::to_string_pretty(&report).expect("a report has text keys only");
+    pretty(&report)
+}
+
+/// Any report as indented text that ends in a line break.
+pub(super) fn pretty(report: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(report).expect("a report has text keys only");
     text.push('\n');
     text
 }

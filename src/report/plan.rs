@@ -81,9 +81,7 @@ impl Plan<'_> {
             shards: self.sizes(),
             units,
         };
-        let mut text = serde_json::to_string_pretty(&whole).expect("a plan has text keys only");
-        text.push('\n');
-        text
+        super::json::pretty(&whole)
     }
 
     fn rows(&self) -> Vec<Row<'_>> {

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::json::Policy;
+use super::json::{Policy, pretty};
 use super::numbers::{count, factor, of_kind, percent};
 use super::rows::Rows;
 use super::table::{self, Column};
 use super::text::{Glyphs, Piece, Style, Tone};
 use super::{markdown, thresholds};
 use crate::metrics::{Judgement, Kind, Metric, Outcome};
-use crate::results::{Judged, Swept, digest};
+use crate::results::{Swept, digest};
 
 /// The sweep on the terminal, policy by policy so that the course of a figure is seen.
 pub fn render(swept: &Swept, style: &Style) -> String {
     let rows = rows(swept);
     let mut out = format!("{}\n", heading(swept));
-    let judged: Vec<_> = swept.judged().into_iter().map(|(_, judged)| judged).collect();
+    let judged = swept.judged();
     if !judged.is_empty() {
         out.push_str(&format!("thresholds: {}\n", thresholds::tally(&judged)));
     }
@@ -50,9 +50,7 @@ pub fn json(swept: &Swept) -> String {
         digest: digest(&swept.loaded),
         points: points.collect(),
     };
-    let mut text = serde_json::to_string_pretty(&report).expect("a report has text keys only");
-    text.push('\n');
-    text
+    pretty(&report)
 }
 
 fn heading(swept: &Swept) -> String {
@@ -89,10 +87,9 @@ fn columns<'a>(swept: &'a Swept, rows: &[Row<'a>], glyphs: Glyphs) -> Vec<Column
         let value = |(values, _): &Row<'a>| Piece::new(values[index]);
         columns.push(column(&axis.key, short(&axis.key), u8::MAX, &value));
     }
-    let judged = swept.judged();
-    if !judged.is_empty() {
-        columns
-            .push(column("thresholds", ["", "thresholds"], 11, &|row| worst(&judged, row, glyphs)));
+    if !scenario.thresholds.is_empty() {
+        let worst = |(_, case): &Row<'a>| worst(swept, case, glyphs);
+        columns.push(column("thresholds", ["", "thresholds"], 11, &worst));
     }
     let triggered = rows.iter().any(|(_, case)| case.estimate(Metric::TimeToDrain).replicates > 0);
     let figures: &[(Metric, [&str; 2], u8)] = match triggered {
@@ -149,16 +146,13 @@ fn cell(case: &Outcome, metric: Metric) -> Piece {
 }
 
 /// The worst that came of what is asked of a policy at a point.
-fn worst(judged: &[(Vec<&str>, Judged<'_>)], (values, case): &Row<'_>, glyphs: Glyphs) -> Piece {
-    let here = |(at, judged): &&(Vec<&str>, Judged<'_>)| {
-        at == values && judged.policy == case.policy && judged.variant == case.variant.as_deref()
-    };
+fn worst(swept: &Swept, case: &Outcome, glyphs: Glyphs) -> Piece {
     let rank = |judgement: &Judgement| match judgement {
         Judgement::Pass => 0,
         Judgement::Undecided(_) => 1,
         Judgement::Fail => 2,
     };
-    let judged = judged.iter().filter(here).map(|(_, judged)| judged.judgement);
+    let judged = swept.judged_of(case).map(|judged| judged.judgement);
     judged.max_by_key(rank).map_or_else(|| Piece::new(""), |worst| thresholds::mark(worst, glyphs))
 }
 

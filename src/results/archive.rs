@@ -126,12 +126,8 @@ impl Archive {
 
     /// Every threshold of every policy, or policy and variant, in the order they were played.
     pub fn judged(&self) -> Vec<Judged<'_>> {
-        let all = self.records.iter().flat_map(|Record { outcome, .. }| {
-            let variant = outcome.variant.as_deref();
-            let values = |metric| outcome.values(metric);
-            Judged::all(&self.loaded.scenario, &outcome.policy, variant, values)
-        });
-        all.collect()
+        let scenario = &self.loaded.scenario;
+        self.records.iter().flat_map(|record| Judged::of(scenario, &record.outcome)).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What came of the scenario's thresholds.
 
 use super::Results;
-use crate::metrics::{Estimate, Judgement, Metric, Value};
+use crate::metrics::{Estimate, Judgement, Metric, Outcome, Value};
 use crate::scenario::{Condition, Scenario, Threshold};
 
 /// A threshold, held against a policy, in one variant where there are several.
@@ -32,8 +32,14 @@ impl Results {
 }
 
 impl<'a> Judged<'a> {
+    /// All that is asked of a policy, held against what came of it.
+    pub fn of(scenario: &'a Scenario, outcome: &'a Outcome) -> impl Iterator<Item = Judged<'a>> {
+        let variant = outcome.variant.as_deref();
+        Judged::all(scenario, &outcome.policy, variant, |metric| outcome.values(metric))
+    }
+
     /// All that is asked of a policy, held against its `values`, one per replicate.
-    pub(super) fn all(
+    fn all(
         scenario: &'a Scenario,
         policy: &'a str,
         variant: Option<&'a str>,

@@ -1,9 +1,9 @@
 //! What came of a scenario at every combination of values of some of its keys: a sweep, or a map.
 
-use super::tables::{self, Table};
-use super::{File, Judged, ResultsError, digest, folder, manifest};
 use std::path::Path;
 
+use super::tables::{self, Table};
+use super::{File, Judged, ResultsError, digest, folder, manifest};
 use crate::metrics::{Metric, Outcome};
 use crate::scenario::{Axis, Loaded};
 
@@ -84,18 +84,14 @@ impl Points {
 }
 
 impl Swept {
-    /// Every threshold at every point, with the point's values.
-    pub fn judged(&self) -> Vec<(Vec<&str>, Judged<'_>)> {
-        let mut judged = Vec::new();
-        for (values, point) in self.points.iter() {
-            for outcome in point {
-                let variant = outcome.variant.as_deref();
-                let of = |metric| outcome.values(metric);
-                let all = Judged::all(&self.loaded.scenario, &outcome.policy, variant, of);
-                judged.extend(all.map(|judged| (values.clone(), judged)));
-            }
-        }
-        judged
+    /// Every threshold at every point.
+    pub fn judged(&self) -> Vec<Judged<'_>> {
+        self.points.outcomes.iter().flatten().flat_map(|outcome| self.judged_of(outcome)).collect()
+    }
+
+    /// What is asked of one policy at one point.
+    pub fn judged_of<'a>(&'a self, outcome: &'a Outcome) -> impl Iterator<Item = Judged<'a>> {
+        Judged::of(&self.loaded.scenario, outcome)
     }
 
     /// Writes the results folder `dir`: whole, or not at all, as [`Results::write`](super::Results::write)
@@ -124,10 +120,10 @@ impl Swept {
     /// A row per point, policy and threshold.
     fn thresholds(&self) -> Vec<u8> {
         let mut table = self.points.table(tables::JUDGED);
-        for (values, judged) in self.judged() {
-            let names = tables::names(judged.policy, judged.variant);
-            let keys = values.into_iter().map(str::to_owned);
-            table.row(keys.chain(names).chain(tables::judged(&judged)));
+        for (keys, outcome) in self.points.rows() {
+            for judged in self.judged_of(outcome) {
+                table.row(keys.iter().cloned().chain(tables::judged(&judged)));
+            }
         }
         table.bytes()
     }

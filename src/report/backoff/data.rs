@@ -56,9 +56,7 @@ struct JsonAttempt {
 /// The same as JSON, with what may surprise.
 pub fn json(shown: &[Shown]) -> String {
     let rules: Vec<JsonRule<'_>> = shown.iter().map(JsonRule::of).collect();
-    let mut text = serde_json::to_string_pretty(&rules).expect("its keys are texts");
-    text.push('\n');
-    text
+    crate::report::json::pretty(&rules)
 }
 
 impl<'a> JsonRule<'a> {

@@ -1,6 +1,7 @@
 //! What came of a run in sentences: which case to choose and why, and one sentence for each.
 
 use crate::metrics::{Metric, Value};
+use crate::report::columns::wasted_share;
 use crate::report::numbers::{count, factor, percent, span};
 use crate::report::rows::Rows;
 use crate::report::scene::{Case, Outcome, Scene};
@@ -157,9 +158,7 @@ fn proxy(scene: &Scene<'_>, best: &Case<'_>) -> Option<String> {
 
 /// The share of completed claims that nobody waited for any more.
 pub(super) fn wasted(case: &Case<'_>) -> Option<f64> {
-    let number = |metric| case.record.estimate(metric);
-    let (good, wasted) = (number(Metric::GoodClaims)?, number(Metric::WastedClaims)?);
-    (good + wasted > 0.0).then(|| wasted / (good + wasted))
+    wasted_share(|metric| case.record.estimate(metric))
 }
 
 fn at_rest(scene: &Scene<'_>) -> (String, String) {
