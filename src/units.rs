@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub const TICKS_PER_SECOND: u64 = 1_000_000;
 
 /// An instant of the simulation, in microseconds since its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Zeroable)]
 pub struct SimTime(u64);
 
 /// A length of time in microseconds. Arithmetic saturates at [`Span::MAX`].

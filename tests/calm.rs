@@ -52,7 +52,8 @@ fn share_in_windows(scenario: &Scenario, policy: usize) -> f64 {
     let expected = one_by_one(scenario, policy);
     let name = &scenario.policies[policy].name;
     assert!(record == expected, "{name}: {:?}\n{:?}", record.counts, expected.counts);
-    in_windows / record.counts.polls.max(1) as f64
+    let polls: u64 = record.timeline.buckets.iter().map(|bucket| bucket.polls).sum();
+    in_windows / polls.max(1) as f64
 }
 
 fn polling(clients: u32, more: &[&str]) -> Scenario {

@@ -170,12 +170,6 @@ impl Calendar {
         }
     }
 
-    /// Nothing is in it, and no key less than this one will come.
-    pub fn begin_at(&mut self, key: Key) {
-        debug_assert!(self.filed == 0 && self.first() == NEVER, "it is empty");
-        self.slot = key >> self.width;
-    }
-
     /// By how much the least keys of two successive slots differ.
     pub fn slot_width(&self) -> Key {
         1 << self.width

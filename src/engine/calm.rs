@@ -18,14 +18,14 @@
 //! If one is not, the loop plays it event by event and tries again later. Both leave the same records
 //! to the last bit; `tests/calm.rs` compares them.
 //!
-//! Of what else can happen the scenario must have nothing: see [`Calm::new`].
+//! Of what else can happen the scenario must have nothing: see [`shortest_sleep`].
 
-use super::calendar::Calendar;
-use super::client::{AttemptId, Phase};
+use super::client::{AttemptId, Phase, Stand};
 use super::database::{Job, Work};
 use super::demand;
-use super::key::{Class, Key, Layout, NEVER};
+use super::key::{Class, Key, NEVER};
 use super::observer::{Observer, Poll, Step, Window};
+use super::order::Sorter;
 use super::simulation::Simulation;
 use crate::policy::{Cadence, Outcome, Policy, Sleep};
 use crate::random::{Moment, Purpose};
@@ -35,6 +35,10 @@ use crate::units::{SimTime, Span};
 /// After a window that was not calm the next is tried so many windows later.
 const PATIENCE: u64 = 8;
 
+/// As many arrivals as a window should have: enough for its fixed costs to vanish, and few enough for
+/// all that it handles to stay in the nearest caches.
+const ENOUGH: usize = 512;
+
 /// How calm is played, where a scenario has any.
 #[derive(Debug)]
 pub(super) struct Calm {
@@ -42,44 +46,41 @@ pub(super) struct Calm {
     pub next_try: SimTime,
     /// No client polls twice within this.
     shortest: Span,
-    /// Timers that go off in the window, and those that hold, with when their claims will be done.
+    /// How many slots of the calendar the next window spans.
+    slots: u64,
+    /// Timers that go off in the window.
     keys: Vec<Key>,
-    arrivals: Vec<(Key, Key)>,
-    /// Claims at work, by when they are done.
-    running: Calendar,
-    /// Those that are done within the window.
-    due: Vec<Key>,
-    steps: Vec<Step>,
+    /// Claims at work, then those of the window.
+    claims: Vec<Claim>,
+    /// Those of them that are done within the window.
     polls: Vec<Poll>,
+    steps: Vec<Step>,
+    sorter: Sorter,
 }
 
-impl Calm {
-    /// How a unit's calm is played, or `None` where nothing is ever played so.
-    pub fn new(scenario: &Scenario, policy: usize, layout: Layout) -> Option<Calm> {
-        let (fleet, pooler, database) = (&scenario.fleet, &scenario.pooler, &scenario.database);
-        let others = scenario.happenings().filter_map(|happening| happening.action.to());
-        let parts = scenario.policies[policy].parts.iter().map(|part| &part.policy);
-        let policies: Vec<&Policy> = parts.chain(others.map(|to| &to.policy)).collect();
-        let plain = fleet.transactions_per_poll == 1
-            && pooler.limiter.is_none()
-            && pooler.handshake.is_none()
-            && pooler.logins.is_none()
-            && database.attempt_cost.is_none()
-            && scenario.background.is_none()
-            && scenario.work.is_none()
-            && policies.iter().all(|policy| is_plain(policy));
-        let shortest = policies.iter().map(|policy| policy.poll.shortest()).min()?;
-        (plain && shortest > Span::ZERO).then(|| Calm {
-            next_try: SimTime::ZERO,
-            shortest: shortest + fleet.round_trip,
-            keys: Vec::new(),
-            arrivals: Vec::new(),
-            running: Calendar::new(scenario.most_backends() as usize, layout.order_bits()),
-            due: Vec::new(),
-            steps: Vec::new(),
-            polls: Vec::new(),
-        })
-    }
+/// A claim at work, or already done: its client's next poll is known when it begins.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    poll: Poll,
+    /// The poll's number, and where its client's schedule stood when it began.
+    number: u32,
+    step: u16,
+}
+
+/// The least time that a client of these policies sleeps, unless the scenario has anything that is never
+/// calm.
+pub(super) fn shortest_sleep(scenario: &Scenario, policies: &[&Policy]) -> Option<Span> {
+    let Scenario { fleet, pooler, database, .. } = scenario;
+    let plain = fleet.transactions_per_poll == 1
+        && pooler.limiter.is_none()
+        && pooler.handshake.is_none()
+        && pooler.logins.is_none()
+        && database.attempt_cost.is_none()
+        && scenario.background.is_none()
+        && scenario.work.is_none()
+        && policies.iter().all(|policy| is_plain(policy));
+    let shortest = policies.iter().map(|policy| policy.poll.shortest()).min()?;
+    (plain && shortest > Span::ZERO).then_some(shortest)
 }
 
 /// Whether what a client does that finds a backend at once depends on nobody else.
@@ -93,17 +94,43 @@ fn is_plain(policy: &Policy) -> bool {
         && !remembers
 }
 
+impl Calm {
+    /// How calm is played if no client polls twice within `shortest`.
+    pub fn new(shortest: Span) -> Calm {
+        Calm {
+            next_try: SimTime::ZERO,
+            shortest,
+            slots: 1,
+            keys: Vec::new(),
+            claims: Vec::new(),
+            polls: Vec::new(),
+            steps: Vec::new(),
+            sorter: Sorter::default(),
+        }
+    }
+}
+
 impl<O: Observer> Simulation<'_, O> {
     /// Plays windows, up to `end`, for as long as they are calm.
     #[inline(never)]
     pub(super) fn play_calm(&mut self, calm: &mut Calm, end: SimTime) {
         let full_speed = self.database.full_speed(self.backends.always());
         let limit = self.moments.max_client_conn.unwrap_or(u32::MAX).min(full_speed);
-        if self.begin_calm(calm, end) {
-            while let Some(until) = self.calm_until(calm, end)
-                && self.play_window(calm, until, limit)
-            {
-                self.now = until;
+        let is_open = self.good < limit && self.calm_until(calm, end).is_some();
+        if is_open && self.begin_calm(calm, end) {
+            while let Some(until) = self.calm_until(calm, end) {
+                if self.play_window(calm, until, limit) {
+                    self.now = until;
+                    if calm.keys.len() < ENOUGH {
+                        calm.slots = calm.slots.saturating_mul(2);
+                    } else if calm.keys.len() > 4 * ENOUGH {
+                        calm.slots = (calm.slots / 2).max(1);
+                    }
+                } else if calm.slots > 1 {
+                    calm.slots /= 2;
+                } else {
+                    break;
+                }
             }
             self.end_calm(calm);
         }
@@ -111,7 +138,8 @@ impl<O: Observer> Simulation<'_, O> {
         calm.next_try = self.now + Span::from_ticks((PATIENCE * window.ticks()).max(1));
     }
 
-    /// The claims leave the database's hands, if all is as it must be.
+    /// The claims leave the database's hands, and their clients go to sleep ahead of time, if all is as it
+    /// must be.
     fn begin_calm(&mut self, calm: &mut Calm, end: SimTime) -> bool {
         let still = self.queue.head().is_none()
             && self.wasted == 0
@@ -129,25 +157,32 @@ impl<O: Observer> Simulation<'_, O> {
         if !still || !self.database.jobs().all(at_once) || !self.database.is_exact(end) {
             return false;
         }
-        calm.running.begin_at(self.layout.key(self.now, Class::Disturbance, 0));
-        for (job, end) in self.database.suspend(self.now) {
-            calm.running.push(self.layout.key(end, Class::Completion, job.client));
+        calm.claims.clear();
+        for (Job { client, started, .. }, at) in self.database.suspend(self.now) {
+            let number = self.clients[client as usize].attempt.poll;
+            let step = self.stands[client as usize].step;
+            let claim = Claim { poll: Poll { client, started, at }, number, step };
+            calm.claims.push(claim);
+            self.sleep_after(&claim);
         }
         true
     }
 
-    /// The database takes the claims over again, and their clients' states tell of them.
+    /// The database takes the claims over again, and their clients are awake again.
     fn end_calm(&mut self, calm: &mut Calm) {
-        calm.due.clear();
-        calm.running.take_before(NEVER, &mut calm.due);
-        let jobs = calm.due.iter().map(|&key| {
-            let client = self.layout.client(key);
-            let state = &mut self.clients[client as usize];
-            (state.phase, state.timer) = (Phase::Served, NEVER);
-            let started = state.poll_began + self.scenario.fleet.round_trip;
-            let job = Job { client, work: Work::Good, started, connected: SimTime::ZERO };
-            (job, self.layout.time(key))
-        });
+        for &Claim { poll: Poll { client, started, .. }, number, step } in &calm.claims {
+            let stand = &mut self.stands[client as usize];
+            (stand.poll, stand.step) = (number, step);
+            stand.timer = self.layout.key(started, Class::Arrival, client);
+            self.rouse(client);
+            // The timer of its next poll is left in the calendar, where it will be set again.
+            let stand = &mut self.stands[client as usize];
+            (stand.phase, stand.timer) = (Phase::Served, NEVER);
+        }
+        let jobs =
+            calm.claims.iter().map(|&Claim { poll: Poll { client, started, at }, .. }| {
+                (Job { client, work: Work::Good, started, connected: SimTime::ZERO }, at)
+            });
         self.database.resume(self.now, jobs);
         self.backends.occupy(self.good);
     }
@@ -155,8 +190,10 @@ impl<O: Observer> Simulation<'_, O> {
     /// The end of the window that begins now.
     fn calm_until(&mut self, calm: &Calm, end: SimTime) -> Option<SimTime> {
         let now = self.layout.key(self.now, Class::Disturbance, 0);
-        let slot_ends = self.layout.time((now | (self.calendar.slot_width() - 1)) + 1);
-        let until = slot_ends
+        let width = self.calendar.slot_width();
+        let span = width.saturating_mul(calm.slots);
+        let slots_end = self.layout.time((now | (width - 1)).saturating_add(span - width + 1));
+        let until = slots_end
             .min(self.layout.time(self.moments.next()))
             .min(self.observer.calm_until(self.now))
             .min(self.now + calm.shortest)
@@ -164,81 +201,104 @@ impl<O: Observer> Simulation<'_, O> {
         (until > self.now).then_some(until)
     }
 
-    /// Plays all that happens until then, if it is calm.
+    /// Plays all that happens until then, if it is calm: all is drawn and put in order before anything
+    /// is changed.
     fn play_window(&mut self, calm: &mut Calm, until: SimTime, limit: u32) -> bool {
-        let bound = self.layout.key(until, Class::Disturbance, 0);
-        calm.keys.clear();
-        self.calendar.take_before(bound, &mut calm.keys);
-        if !self.prepare(calm, limit) {
-            calm.keys.iter().for_each(|&key| self.calendar.push(key));
+        let Calm { keys, claims, polls, steps, sorter, .. } = calm;
+        let before = claims.len();
+        keys.clear();
+        self.calendar.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
+        let mut is_calm = self.draw_claims(keys, claims);
+        let arrivals = claims.len() - before;
+        if is_calm {
+            steps.clear();
+            steps.extend(claims[before..].iter().map(|claim| Step::arrival(claim.poll.started)));
+            let done = claims.iter().map(|claim| claim.poll.at).filter(|&at| at < until);
+            steps.extend(done.map(Step::completion));
+            sorter.sort(steps, Step::completion(self.now));
+            is_calm = arrivals as u64 + u64::from(self.good) <= u64::from(limit)
+                || highest(self.good, steps) <= limit;
+        }
+        if !is_calm {
+            for Claim { poll: Poll { client, started, .. }, .. } in claims.drain(before..) {
+                self.stands[client as usize].timer =
+                    self.layout.key(started, Class::Arrival, client);
+            }
+            keys.iter().for_each(|&key| self.calendar.push(key));
             return false;
         }
-        calm.due.clear();
-        calm.running.take_before(bound, &mut calm.due);
-        for &(_, done) in &calm.arrivals {
-            if done < bound { calm.due.push(done) } else { calm.running.push(done) }
+        for claim in &claims[before..] {
+            self.sleep_after(claim);
         }
-        let Calm { arrivals, due, steps, polls, .. } = calm;
-        steps.clear();
-        steps.extend(arrivals.iter().map(|&(key, _)| Step::arrival(self.layout.time(key))));
-        steps.extend(due.iter().map(|&key| Step::completion(self.layout.time(key))));
-        steps.sort_unstable();
-        if due.len() >= self.good as usize {
+        polls.clear();
+        claims.retain(|claim| {
+            let is_done = claim.poll.at < until;
+            if is_done {
+                polls.push(claim.poll);
+            }
+            !is_done
+        });
+        if self.facts.exits {
+            for poll in &*polls {
+                self.clients[poll.client as usize].failures = 0;
+            }
+        }
+        let ended = polls.len() as u32;
+        if ended >= self.good {
             self.database.follow(self.good, steps);
         }
-        self.good += arrivals.len() as u32;
-        self.good -= due.len() as u32;
-        self.events += (calm.keys.len() + due.len()) as u64;
-        polls.clear();
-        polls.extend(due.iter().map(|&key| self.end_calm_poll(key)));
+        self.good = self.good + arrivals as u32 - ended;
+        self.events += steps.len() as u64;
         let round_trip = self.scenario.fleet.round_trip;
         self.observer.on_window(Window { round_trip, steps, polls });
         true
     }
 
-    /// Draws what the arrivals of a window ask for, and says whether it is calm.
-    fn prepare(&self, calm: &mut Calm, limit: u32) -> bool {
-        calm.arrivals.clear();
-        for &key in &calm.keys {
+    /// Draws what the arrivals of a window ask for, and says whether each is the first attempt of its poll
+    /// and asks for something that the database holds exactly.
+    fn draw_claims(&mut self, keys: &[Key], claims: &mut Vec<Claim>) -> bool {
+        let law = self.scenario.database.claim(0);
+        for &key in keys {
             let client = self.layout.client(key);
-            let state = &self.clients[client as usize];
-            if state.timer != key {
+            let Stand { timer, poll: number, step, phase } = self.stands[client as usize];
+            if timer != key {
                 continue;
             }
-            let AttemptId { poll, attempt, transaction } = state.attempt;
-            let site =
-                self.world.site(Purpose::Demand, client, Moment { poll, ..Moment::default() });
-            let demand = demand::sample(self.scenario.database.claim(0), site);
-            let first = attempt == 0 && transaction == 0;
-            let done = self.layout.time(key) + demand;
-            let done = self.layout.key(done, Class::Completion, client);
-            let held = self.database.holds(demand) && done != NEVER;
-            if !first || state.phase != Phase::Away || !held {
+            let moment = Moment { poll: number, ..Moment::default() };
+            let demand = demand::sample(law, self.world.site(Purpose::Demand, client, moment));
+            let started = self.layout.time(key);
+            let at = started + demand;
+            if phase != Phase::Asleep || !self.database.holds(demand) {
                 return false;
             }
-            calm.arrivals.push((key, done));
+            // The same timer may have been set twice.
+            self.stands[client as usize].timer = NEVER;
+            claims.push(Claim { poll: Poll { client, started, at }, number, step });
         }
-        calm.arrivals.len() as u64 + u64::from(self.good) <= u64::from(limit)
+        true
     }
 
-    /// A claim is done, and so is its poll: its client goes to sleep.
+    /// Lets the client of a claim sleep until the poll after this one, as if the claim were done.
     #[inline]
-    fn end_calm_poll(&mut self, key: Key) -> Poll {
-        let (at, client) = (self.layout.time(key), self.layout.client(key));
+    fn sleep_after(&mut self, claim: &Claim) {
+        let &Claim { poll: Poll { client, at, .. }, number, step } = claim;
         let policy = self.policy(client);
-        let round_trip = self.scenario.fleet.round_trip;
-        let state = &mut self.clients[client as usize];
-        let began = state.poll_began;
-        let moment = Moment { poll: state.attempt.poll, ..Moment::default() };
+        let moment = Moment { poll: number, ..Moment::default() };
         let site = self.world.site(Purpose::PollJitter, client, moment);
-        let (sleep, step) = policy.rules.turn(Outcome::Empty, state.step, &policy.poll, site);
-        let begins = at + sleep;
-        state.phase = Phase::Away;
-        state.step = step;
-        state.failures = 0;
-        state.attempt = state.attempt.next_poll();
-        (state.poll_began, state.due, state.acquisition_began) = (begins, begins, begins);
-        self.set_timer(client, begins + round_trip, Class::Arrival);
-        Poll { client, began, started: began + round_trip, at }
+        let (sleep, step) = policy.rules.turn(Outcome::Empty, step.into(), &policy.poll, site);
+        let arrives = at + sleep + self.scenario.fleet.round_trip;
+        let stand = &mut self.stands[client as usize];
+        (stand.phase, stand.poll) = (Phase::Asleep, number.wrapping_add(1));
+        stand.set_step(step);
+        self.set_timer(client, arrives, Class::Arrival);
     }
+}
+
+/// The highest level of active backends that steps from `level` on lead to.
+fn highest(mut level: u32, steps: &[Step]) -> u32 {
+    let levels = steps.iter().map(|step| {
+        level = if step.arrives() { level + 1 } else { level - 1 };
+        level
+    });
+    levels.max().unwrap_or(0)
 }

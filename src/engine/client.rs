@@ -1,7 +1,14 @@
-//! The clients: a flat array of small states.
+//! The clients: two flat arrays of small states.
+//!
+//! What a client is about, its [`Stand`], is all there is to know of one that sleeps, and fits fifteen
+//! bytes: where everybody is served at once nothing else is ever read. What it remembers of the poll
+//! under way, its [`Client`], is written when that poll begins; until a client has first needed it, its
+//! memory has not been touched, and costs nothing.
 //!
 //! A client has one timer. Instead of being searched and removed from the calendar, a timer that no
 //! longer holds is left there and not honoured: the client remembers which one does.
+
+use bytemuck::Zeroable;
 
 use super::key::{Key, NEVER};
 use crate::random::Moment;
@@ -10,6 +17,9 @@ use crate::units::SimTime;
 /// Where a client stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
+    /// The first attempt of its next poll will reach the pooler when its timer fires. It set out a round
+    /// trip before, when the poll began, and nothing of that is written down yet.
+    Asleep,
     /// Its next attempt will reach the pooler when its timer fires: asleep, between retries or on its
     /// way.
     Away,
@@ -38,7 +48,7 @@ pub(super) enum Phase {
 }
 
 /// Which attempt of a client: unique over its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Zeroable)]
 pub(super) struct AttemptId {
     /// Polls before this one, counted on across restarts.
     pub poll: u32,
@@ -48,11 +58,22 @@ pub(super) struct AttemptId {
     pub transaction: u8,
 }
 
-/// The state of one client.
+/// Where a client stands, and what wakes it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Client {
+#[repr(Rust, packed)]
+pub(super) struct Stand {
     /// The timer that holds.
     pub timer: Key,
+    /// While it is asleep, the number of the poll that is to come.
+    pub poll: u32,
+    /// Where its poll schedule stands.
+    pub step: u16,
+    pub phase: Phase,
+}
+
+/// What a client remembers while it is not asleep.
+#[derive(Clone, Copy, Debug, Zeroable)]
+pub(super) struct Client {
     /// When the present poll began.
     pub poll_began: SimTime,
     /// When it was due, which a ticker counts from.
@@ -63,13 +84,10 @@ pub(super) struct Client {
     pub admitted: SimTime,
     /// The present attempt.
     pub attempt: AttemptId,
-    /// Where its poll schedule stands.
-    pub step: u32,
     /// Which start of the client this is; draws of a start are keyed by it.
     pub start: u32,
     /// Polls in a row that have failed.
     pub failures: u16,
-    pub phase: Phase,
     /// Whether it holds a connection of its process.
     pub has_connection: bool,
 }
@@ -97,21 +115,13 @@ impl AttemptId {
     }
 }
 
-impl Client {
+impl Stand {
     /// A client that has not begun its first poll.
-    pub fn new(step: u32) -> Client {
-        Client {
-            timer: NEVER,
-            poll_began: SimTime::ZERO,
-            due: SimTime::ZERO,
-            acquisition_began: SimTime::ZERO,
-            admitted: SimTime::ZERO,
-            attempt: AttemptId::default(),
-            step,
-            start: 0,
-            failures: 0,
-            phase: Phase::Away,
-            has_connection: false,
-        }
+    pub const NEW: Stand = Stand { timer: NEVER, poll: 0, step: 0, phase: Phase::Away };
+
+    /// Sets how far its schedule has come. One that still grows after 65,535 steps grows no further.
+    #[inline]
+    pub fn set_step(&mut self, step: u32) {
+        self.step = step.min(u16::MAX.into()) as u16;
     }
 }

@@ -55,7 +55,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// Lets a client ask its guards, and its process for a connection, after `wait`; the one that it
     /// holds goes back.
     pub(super) fn ask_after(&mut self, client: u32, wait: Span) {
-        self.clients[client as usize].phase = Phase::Asking;
+        self.stands[client as usize].phase = Phase::Asking;
         self.set_timer(client, self.now + wait, Class::Alarm);
         self.release(client);
     }
@@ -86,7 +86,7 @@ impl<O: Observer> Simulation<'_, O> {
             return self.hand_over(client, connection);
         }
         pool.line.push_back((client, attempt));
-        self.clients[client as usize].phase = Phase::Lining;
+        self.stands[client as usize].phase = Phase::Lining;
         let timeout = self.client_pool(client).expect("a pool to ask").timeout;
         self.set_timer(client, self.now + timeout, Class::Alarm);
     }
@@ -120,8 +120,8 @@ impl<O: Observer> Simulation<'_, O> {
     /// Takes the first who still waits out of the line that a client belongs to.
     fn next_in_line(&mut self, client: u32) -> Option<u32> {
         while let Some((next, attempt)) = self.pool_of(client).line.pop_front() {
-            let state = &self.clients[next as usize];
-            if state.phase == Phase::Lining && state.attempt == attempt {
+            let in_line = self.stands[next as usize].phase == Phase::Lining;
+            if in_line && self.clients[next as usize].attempt == attempt {
                 return Some(next);
             }
         }

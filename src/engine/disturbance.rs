@@ -137,6 +137,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                     self.switch(client, &to.policy);
                 }
                 for client in all {
+                    self.rouse(client);
                     let began = self.clients[client as usize].acquisition_began;
                     self.begin_calls(client, began);
                 }
@@ -237,8 +238,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn switch(&mut self, client: u32, to: &'a Policy) {
         let before = &self.policy(client).poll;
         if *before != to.poll {
-            let step = &mut self.clients[client as usize].step;
-            *step = to.poll.step_reaching(before.nominal(*step));
+            let stand = &mut self.stands[client as usize];
+            stand.set_step(to.poll.step_reaching(before.nominal(stand.step.into())));
         }
         self.parts.follow(client, to);
     }
@@ -248,7 +249,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let back = self.now + over + self.skew(client, index, back_over);
         let told = self.stopped.get(&client).map_or(back, |stop| stop.back.max(back));
         self.stopped.insert(client, Stop { back: told, index });
-        let Client { phase, attempt, acquisition_began, .. } = self.clients[client as usize];
+        self.rouse(client);
+        let phase = self.stands[client as usize].phase;
+        let Client { attempt, acquisition_began, .. } = self.clients[client as usize];
         let first = attempt.attempt == 0 && matches!(attempt.transaction, 0 | BOOT_CHECK);
         let between = matches!(phase, Phase::Away | Phase::Asking) && acquisition_began >= self.now;
         if phase == Phase::Busy || first && between {
@@ -335,7 +338,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             handshake.forget();
         }
         for client in 0..self.clients.len() as u32 {
-            let phase = self.clients[client as usize].phase;
+            let phase = self.stands[client as usize].phase;
             if matches!(phase, Phase::Connecting | Phase::Held) {
                 self.emit(Event::Dropped { client, waited: None });
                 self.fail(client, Failure::Dropped);
@@ -351,11 +354,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.emit(Event::PlacesForgotten { places, waited });
         // Nobody is in a place any more before the first hears of it: who fails may take others with it.
         let mut told = Vec::new();
-        for (client, state) in (0..).zip(&mut self.clients) {
-            if matches!(state.phase, Phase::Waiting | Phase::Captive) {
-                told.push((client, state.phase, state.admitted));
-                state.phase = Phase::Away;
-                state.timer = NEVER;
+        for (client, stand) in (0..).zip(&mut self.stands) {
+            let phase = stand.phase;
+            if matches!(phase, Phase::Waiting | Phase::Captive) {
+                told.push((client, phase, self.clients[client as usize].admitted));
+                (stand.phase, stand.timer) = (Phase::Away, NEVER);
             }
         }
         for (client, phase, admitted) in told {
@@ -370,7 +373,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// A client dies in the middle of what it is doing; its claim has been cut.
     pub(super) fn cut_attempt(&mut self, client: u32) {
-        let Client { phase, admitted, attempt, .. } = self.clients[client as usize];
+        self.rouse(client);
+        let phase = self.stands[client as usize].phase;
+        let Client { admitted, attempt, .. } = self.clients[client as usize];
         let waited = self.now.since(admitted);
         match phase {
             Phase::Waiting | Phase::Captive => {

@@ -1,7 +1,9 @@
 //! What a scenario never needs: asked once for a unit, not at every event.
 
+use super::calm;
 use crate::policy::{Acquire, Policy};
 use crate::scenario::Scenario;
+use crate::units::Span;
 
 /// What may happen in a unit.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,10 @@ pub(super) struct Facts {
     pub layers: bool,
     /// Whether any policy of the fleet keeps connections.
     pub connections: bool,
+    /// Whether any policy has clients exit when they have failed too often.
+    pub exits: bool,
+    /// The least time that a client sleeps, where all there is to know of one that does is where it stands.
+    pub nap: Option<Span>,
 }
 
 impl Facts {
@@ -32,6 +38,8 @@ impl Facts {
             asks: layers || fleet.iter().any(|policy| policy.client_pool.is_some()),
             layers,
             connections: fleet.iter().any(|policy| policy.connection.is_some()),
+            exits: fleet.iter().any(|policy| policy.supervisor.is_some()),
+            nap: calm::shortest_sleep(scenario, &fleet),
         }
     }
 }

@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
-use super::client::{Client, Phase};
+use bytemuck::Zeroable;
+
+use super::client::{Client, Phase, Stand};
 use super::connections::Connection;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
@@ -149,7 +151,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn settle(&mut self, guest: Guest) -> u32 {
         let Guests { fleet, slots, free } = &mut self.guests;
         let client = free[guest.kind()].pop().unwrap_or_else(|| {
-            self.clients.push(Client::new(0));
+            self.clients.push(Client::zeroed());
+            self.stands.push(Stand::NEW);
             slots.push((guest, true));
             if !self.connections.is_empty() {
                 self.connections.push(Connection::default());
@@ -168,9 +171,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.release(client);
         self.hang_up(client);
         self.forget_calls(client);
-        let state = &mut self.clients[client as usize];
-        state.phase = Phase::Away;
-        state.timer = NEVER;
+        let stand = &mut self.stands[client as usize];
+        (stand.phase, stand.timer) = (Phase::Away, NEVER);
         let Guests { fleet, slots, free } = &mut self.guests;
         let (guest, inside) = &mut slots[(client - *fleet) as usize];
         *inside = false;

@@ -46,6 +46,7 @@ mod key;
 mod limiter;
 mod memory;
 pub mod observer;
+mod order;
 mod pooler;
 mod queue;
 mod session;
@@ -67,5 +68,7 @@ pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl O
 
 /// Bytes that the engine holds for each client that keeps its connection; for others it is a little
 /// less.
-pub const BYTES_PER_CLIENT: usize =
-    size_of::<client::Client>() + size_of::<key::Key>() + size_of::<connections::Connection>();
+pub const BYTES_PER_CLIENT: usize = size_of::<client::Stand>()
+    + size_of::<client::Client>()
+    + size_of::<key::Key>()
+    + size_of::<connections::Connection>();

@@ -446,6 +446,12 @@ impl Step {
         SimTime::from_ticks(self.0 >> 1)
     }
 
+    /// How far behind an earlier step it is in the order of all steps that there could be.
+    #[inline]
+    pub(super) fn distance(self, earlier: Step) -> u64 {
+        self.0 - earlier.0
+    }
+
     /// Whether it is an arrival.
     #[inline]
     pub fn arrives(self) -> bool {
@@ -458,9 +464,7 @@ impl Step {
 pub struct Poll {
     /// Whose.
     pub client: u32,
-    /// When it had begun.
-    pub began: SimTime,
-    /// When its claim had started.
+    /// When its claim had started: a round trip after it had begun.
     pub started: SimTime,
     /// When it ended.
     pub at: SimTime,
@@ -473,7 +477,7 @@ pub struct Poll {
 /// `PollEnded` of each completion.
 #[derive(Debug)]
 pub struct Window<'a> {
-    /// How long before its arrival an attempt set out.
+    /// How long before its arrival an attempt set out, and so its poll began.
     pub round_trip: Span,
     /// Arrivals and completions, in order.
     pub steps: &'a [Step],

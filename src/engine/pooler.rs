@@ -30,7 +30,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// An attempt reaches the pooler.
     #[inline]
     pub(super) fn arrive(&mut self, client: u32) {
-        let held = self.clients[client as usize].phase == Phase::Held;
+        let held = self.stands[client as usize].phase == Phase::Held;
         if !held && let Some(limiter) = &mut self.limiter {
             match limiter.arrive(self.now) {
                 Some(Span::ZERO) => {}
@@ -47,10 +47,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             return self.admit(client);
         }
         let since = if held { self.clients[client as usize].admitted } else { self.now };
-        let state = &mut self.clients[client as usize];
-        state.phase = Phase::Connecting;
-        state.timer = NEVER;
-        let attempt = state.attempt;
+        let stand = &mut self.stands[client as usize];
+        (stand.phase, stand.timer) = (Phase::Connecting, NEVER);
+        let attempt = self.clients[client as usize].attempt;
         if let Some(timeout) = self.policy(client).connect_timeout {
             // A client may have taken up a shorter timeout since.
             self.set_timer(client, (since + timeout).max(self.now), Class::Alarm);
@@ -78,15 +77,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The rate limiter lets an attempt wait for its token, if its client does.
     fn hold(&mut self, client: u32, wait: Span) {
         self.tell_arrival(client, false);
-        let state = &mut self.clients[client as usize];
-        state.admitted = self.now;
+        self.clients[client as usize].admitted = self.now;
         match self.policy(client).connect_timeout {
             Some(timeout) if timeout <= wait => {
-                self.clients[client as usize].phase = Phase::Connecting;
+                self.stands[client as usize].phase = Phase::Connecting;
                 self.set_timer(client, self.now + timeout, Class::Alarm);
             }
             _ => {
-                self.clients[client as usize].phase = Phase::Held;
+                self.stands[client as usize].phase = Phase::Held;
                 self.set_timer(client, self.now + wait, Class::Arrival);
             }
         }
@@ -131,8 +129,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Whether the client of an attempt still connects by it.
     fn connects(&self, client: u32, attempt: AttemptId) -> bool {
-        let state = &self.clients[client as usize];
-        state.phase == Phase::Connecting && state.attempt == attempt
+        self.stands[client as usize].phase == Phase::Connecting
+            && self.clients[client as usize].attempt == attempt
     }
 
     /// An attempt meets the client limit.
@@ -190,15 +188,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn learn_refusal(&mut self, client: u32, phase: Phase, after: Span) {
-        self.clients[client as usize].phase = phase;
+        self.stands[client as usize].phase = phase;
         self.set_timer(client, self.now + after, Class::Alarm);
     }
 
     fn enqueue(&mut self, client: u32) {
+        let stand = &mut self.stands[client as usize];
+        (stand.phase, stand.timer) = (Phase::Waiting, NEVER);
         let state = &mut self.clients[client as usize];
-        state.phase = Phase::Waiting;
         state.admitted = self.now;
-        state.timer = NEVER;
         let attempt = state.attempt;
         let Policy { leave, patience, .. } = *self.policy(client);
         self.queue.push(Place { admitted: self.now, client, attempt, leave });
@@ -211,7 +209,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// A client's timer goes off that is no arrival.
     pub(super) fn alarm(&mut self, client: u32) {
-        match self.clients[client as usize].phase {
+        match self.stands[client as usize].phase {
             Phase::Connecting => {
                 self.emit(Event::ConnectTimedOut { client });
                 self.fail(client, Failure::TimedOut);
@@ -230,7 +228,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn abandon(&mut self, client: u32) {
         let waited = self.now.since(self.clients[client as usize].admitted);
         if self.policy(client).leave == Leave::Stays {
-            self.clients[client as usize].phase = Phase::Captive;
+            self.stands[client as usize].phase = Phase::Captive;
             return self.emit(Event::Abandoned { client, waited });
         }
         self.leave_place(waited);
@@ -313,9 +311,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// An attempt is served: its claim starts.
     #[inline]
     fn grant(&mut self, client: u32, waited: Span, connected: SimTime) {
-        let state = &mut self.clients[client as usize];
-        state.phase = Phase::Served;
-        state.timer = NEVER;
+        let stand = &mut self.stands[client as usize];
+        (stand.phase, stand.timer) = (Phase::Served, NEVER);
         self.start_claim(client, Work::Good, connected);
         self.good += 1;
         self.emit(Event::Granted { client, waited });
@@ -323,7 +320,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// The claim of a client that will throw the answer away.
     fn serve_captive(&mut self, place: &Place, connected: SimTime) {
-        self.clients[place.client as usize].phase = Phase::Served;
+        self.stands[place.client as usize].phase = Phase::Served;
         self.start_claim(place.client, Work::Captive, connected);
         self.wasted += 1;
         let waited = self.now.since(place.admitted);

@@ -31,7 +31,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A backend stays with its client until the next claim arrives.
     pub(super) fn link(&mut self, client: u32, connected: SimTime) {
-        self.clients[client as usize].phase = Phase::Linked;
+        self.stands[client as usize].phase = Phase::Linked;
         self.links.insert(client, Link { since: self.now, connected });
         self.set_timer(client, self.now + self.scenario.fleet.round_trip, Class::Alarm);
     }
@@ -39,9 +39,8 @@ impl<O: Observer> Simulation<'_, O> {
     /// The next claim of a session starts.
     pub(super) fn follow_up(&mut self, client: u32) {
         let Link { since, connected } = self.links.remove(&client).expect("a linked client");
-        let state = &mut self.clients[client as usize];
-        state.phase = Phase::Served;
-        state.attempt.transaction += 1;
+        self.stands[client as usize].phase = Phase::Served;
+        self.clients[client as usize].attempt.transaction += 1;
         self.start_claim(client, Work::Good, connected);
         self.emit(Event::Continued { client, idle: self.now.since(since) });
     }

@@ -6,7 +6,7 @@ use super::backends::Backends;
 use super::calendar::Calendar;
 use super::calls::Calls;
 use super::calm::Calm;
-use super::client::{AttemptId, BOOT_CHECK, Client, Phase};
+use super::client::{AttemptId, BOOT_CHECK, Client, Phase, Stand};
 use super::client_pool::ClientPools;
 use super::connections::Connection;
 use super::database::{Database, Work};
@@ -36,6 +36,7 @@ pub(super) struct Simulation<'a, O> {
     pub(super) world: World,
     pub(super) observer: O,
     pub(super) now: SimTime,
+    pub(super) stands: Vec<Stand>,
     pub(super) clients: Vec<Client>,
     pub(super) client_pools: ClientPools,
     pub(super) guests: Guests,
@@ -107,7 +108,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             works,
             observer,
             now: SimTime::ZERO,
-            clients: vec![Client::new(0); fleet.clients as usize],
+            stands: vec![Stand::NEW; fleet.clients as usize],
+            clients: bytemuck::zeroed_vec(fleet.clients as usize),
             client_pools: ClientPools::new(&parts),
             connections: vec![Connection::default(); keeping],
             idle: 0,
@@ -130,7 +132,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             moments: Moments::new(scenario, layout),
             layout,
             calendar: Calendar::new(fleet.clients as usize, layout.order_bits()),
-            calm: Calm::new(scenario, policy, layout),
+            calm: facts.nap.map(|nap| Calm::new(nap + fleet.round_trip)),
             events: 0,
         };
         for client in 0..fleet.clients {
@@ -159,24 +161,27 @@ impl<'a, O: Observer> Simulation<'a, O> {
             }
             debug_assert!(time >= self.now, "time moves forward");
             self.now = time;
+            let class = self.layout.class(key);
+            if matches!(class, Class::Arrival | Class::Alarm) {
+                self.calendar.pop();
+                let client = self.layout.client(key);
+                if self.stands[client as usize].timer != key {
+                    continue;
+                }
+            }
             self.events += 1;
-            match self.layout.class(key) {
+            match class {
                 Class::Arrival => {
-                    self.calendar.pop();
                     let client = self.layout.client(key);
-                    if self.clients[client as usize].timer == key {
-                        self.arrive(client);
-                    }
+                    self.rouse(client);
+                    self.arrive(client);
                 }
                 Class::Completion => self.complete(),
                 Class::Alarm => {
-                    self.calendar.pop();
                     let client = self.layout.client(key);
-                    if self.clients[client as usize].timer == key {
-                        // One that no longer holds may have been due at this very instant.
-                        self.clients[client as usize].timer = NEVER;
-                        self.alarm(client);
-                    }
+                    // One that no longer holds may have been due at this very instant.
+                    self.stands[client as usize].timer = NEVER;
+                    self.alarm(client);
                 }
                 Class::Expiry => self.expire(),
                 Class::Login => self.log_in(),
@@ -229,11 +234,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         match self.scenario.fleet.initial {
             Initial::Warm { interval } => {
                 let schedule = &self.policy(client).poll;
-                self.clients[client as usize].step = schedule.step_reaching(interval);
+                let step = schedule.step_reaching(interval);
+                self.stands[client as usize].set_step(step);
                 let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
                 let wait = Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64);
                 self.begin_connected(client);
-                self.begin_poll(client, wait);
+                match self.facts.nap {
+                    Some(_) => self.nap(client, 0, wait),
+                    None => self.begin_poll(client, wait),
+                }
             }
             Initial::Cold => self.start(client, 0, Span::ZERO),
         }
@@ -249,8 +258,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.forget_delay(client);
         let state = &mut self.clients[client as usize];
         state.start = number;
-        state.step = 0;
         state.failures = 0;
+        self.stands[client as usize].step = 0;
         if self.policy(client).boot_check.is_some() {
             self.clients[client as usize].attempt.transaction = BOOT_CHECK;
             self.begin_acquisition(client, after);
@@ -263,9 +272,39 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn begin_poll(&mut self, client: u32, wait: Span) {
         let state = &mut self.clients[client as usize];
+        if self.facts.nap.is_some() {
+            let poll = state.attempt.poll;
+            return self.nap(client, poll, wait);
+        }
         state.poll_began = self.now + wait;
         state.due = state.poll_began;
         self.begin_acquisition(client, wait);
+    }
+
+    /// Lets a client sleep until the attempt of a poll that begins after `wait` arrives: nothing is
+    /// written down of that poll before, and nobody else has to know.
+    #[inline]
+    fn nap(&mut self, client: u32, poll: u32, wait: Span) {
+        let stand = &mut self.stands[client as usize];
+        (stand.phase, stand.poll) = (Phase::Asleep, poll);
+        self.set_timer(client, self.now + wait + self.scenario.fleet.round_trip, Class::Arrival);
+    }
+
+    /// Writes down the poll of a client that is asleep.
+    #[inline]
+    pub(super) fn rouse(&mut self, client: u32) {
+        let stand = &mut self.stands[client as usize];
+        if stand.phase != Phase::Asleep {
+            return;
+        }
+        stand.phase = Phase::Away;
+        let state = &mut self.clients[client as usize];
+        state.attempt = AttemptId { poll: stand.poll, ..AttemptId::default() };
+        let began = match stand.timer {
+            NEVER => SimTime::NEVER,
+            key => self.layout.time(key) - self.scenario.fleet.round_trip,
+        };
+        (state.poll_began, state.due, state.acquisition_began) = (began, began, began);
     }
 
     /// The attempt of a client failed: its acquisition rule decides.
@@ -367,7 +406,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let began = state.poll_began;
         let moment = Moment { poll: state.attempt.poll, ..Moment::default() };
         let site = self.world.site(Purpose::PollJitter, client, moment);
-        let (sleep, step) = policy.rules.turn(outcome, state.step, &policy.poll, site);
+        let step = self.stands[client as usize].step.into();
+        let (sleep, step) = policy.rules.turn(outcome, step, &policy.poll, site);
         state.failures = match outcome {
             Outcome::Error => state.failures.saturating_add(1),
             Outcome::Claimed | Outcome::Empty => 0,
@@ -390,8 +430,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 return self.begin_poll(client, pause);
             }
         }
+        self.stands[client as usize].set_step(step);
         let state = &mut self.clients[client as usize];
-        state.step = step;
         state.attempt = state.attempt.next_poll();
         if policy.rules.rule(outcome).sleep == Sleep::ForGood {
             self.hang_up(client);
@@ -425,12 +465,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Tells of the attempt that a client has on its way, and whether there is one.
     pub(super) fn tell_departure(&mut self, client: u32) -> bool {
-        let state = &self.clients[client as usize];
-        if state.phase != Phase::Away || state.timer == NEVER {
+        let Stand { phase, timer, .. } = self.stands[client as usize];
+        if !matches!(phase, Phase::Away | Phase::Asleep) || timer == NEVER {
             return false;
         }
-        let at = self.layout.time(state.timer) - self.scenario.fleet.round_trip;
+        let at = self.layout.time(timer) - self.scenario.fleet.round_trip;
         if at < self.now {
+            self.rouse(client);
             self.departed(client, at);
         }
         at < self.now
@@ -439,22 +480,26 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Whether the client of a place still waits in it.
     #[inline]
     pub(super) fn is_alive(&self, place: &Place) -> bool {
-        let state = &self.clients[place.client as usize];
-        state.phase == Phase::Waiting && state.attempt == place.attempt
+        self.is_in(place, Phase::Waiting)
     }
 
     /// Whether the client of a place waits in it though its patience has ended.
     pub(super) fn is_captive(&self, place: &Place) -> bool {
-        let state = &self.clients[place.client as usize];
-        state.phase == Phase::Captive && state.attempt == place.attempt
+        self.is_in(place, Phase::Captive)
+    }
+
+    #[inline]
+    fn is_in(&self, place: &Place, phase: Phase) -> bool {
+        self.stands[place.client as usize].phase == phase
+            && self.clients[place.client as usize].attempt == place.attempt
     }
 
     /// Where dead waiters are dropped, clears those at the head of the queue.
     #[inline]
     pub(super) fn bury_tombstones(&mut self) {
         if self.drops_dead_waiters() {
-            let clients = &self.clients;
-            self.queue.bury(|place| is_tombstone(clients, place));
+            let (stands, clients) = (&self.stands, &self.clients);
+            self.queue.bury(|place| is_tombstone(stands, clients, place));
         }
     }
 
@@ -465,7 +510,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// How long all places have waited, summed, in ticks.
     pub(super) fn waited_so_far(&self) -> u64 {
         let drops = self.drops_dead_waiters();
-        self.queue.waited_so_far(self.now, |place| drops && is_tombstone(&self.clients, place))
+        self.queue.waited_so_far(self.now, |place| {
+            drops && is_tombstone(&self.stands, &self.clients, place)
+        })
     }
 
     /// The start-up wait of a client's present start.
@@ -495,14 +542,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Lets a client's next attempt set out after `wait`.
     #[inline]
     pub(super) fn set_out(&mut self, client: u32, wait: Span) {
-        self.clients[client as usize].phase = Phase::Away;
+        self.stands[client as usize].phase = Phase::Away;
         self.set_timer(client, self.now + wait + self.scenario.fleet.round_trip, Class::Arrival);
     }
 
     #[inline]
     pub(super) fn set_timer(&mut self, client: u32, time: SimTime, class: Class) {
         let key = self.layout.key(time, class, client);
-        self.clients[client as usize].timer = key;
+        self.stands[client as usize].timer = key;
         if key != NEVER {
             self.calendar.push(key);
         }
@@ -559,8 +606,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn end(mut self, end: SimTime) -> End {
         self.now = end;
         for client in 0..self.clients.len() as u32 {
-            let Client { phase, admitted, .. } = self.clients[client as usize];
+            let phase = self.stands[client as usize].phase;
             if phase == Phase::Waiting {
+                let admitted = self.clients[client as usize].admitted;
                 self.emit(Event::Pending { client, waited: Some(end.since(admitted)) });
             } else if matches!(phase, Phase::Connecting | Phase::Held)
                 || self.tell_departure(client)
@@ -592,7 +640,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
 }
 
 /// Whether the place of a pooler that drops dead waiters is one that was dropped.
-fn is_tombstone(clients: &[Client], place: &Place) -> bool {
-    let state = &clients[place.client as usize];
-    !matches!(state.phase, Phase::Waiting | Phase::Captive) || state.attempt != place.attempt
+fn is_tombstone(stands: &[Stand], clients: &[Client], place: &Place) -> bool {
+    let phase = stands[place.client as usize].phase;
+    !matches!(phase, Phase::Waiting | Phase::Captive)
+        || clients[place.client as usize].attempt != place.attempt
 }

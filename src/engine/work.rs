@@ -298,7 +298,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A client looks whether a worker is free `wait` from now.
     pub(super) fn look_after(&mut self, client: u32, wait: Span) {
-        self.clients[client as usize].phase = Phase::Busy;
+        self.stands[client as usize].phase = Phase::Busy;
         self.set_timer(client, self.now + wait, Class::Alarm);
     }
 

@@ -24,11 +24,11 @@ impl Recorder {
         }
         let mut run = 0;
         for poll in &*polls {
-            let (service, response) = (poll.at.since(poll.started), poll.at.since(poll.began));
+            let service = poll.at.since(poll.started);
             run += service.ticks();
             if self.open {
                 self.latencies.record(LatencyKind::ServiceGood, service);
-                self.latencies.record(LatencyKind::ResponseGood, response);
+                self.latencies.record(LatencyKind::ResponseGood, service + round_trip);
             }
             self.drain.polled(poll.at, poll.client);
         }
