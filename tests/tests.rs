@@ -36,6 +36,7 @@ mod report;
 mod results_folder;
 mod sample;
 mod shards;
+mod starting_load;
 mod steady_state;
 mod sweeps;
 mod thresholds;
