@@ -40,11 +40,18 @@ fn rate_and_time_come_from_show_stats() {
     assert!(said.contains("the database pgbouncer\n"), "{said}");
     let text = written(place.path(), &output);
     // 200/s × (30 s + 40 ms + 1 ms of round trip)
-    holds(&text, &["clients = 6008", "poll = [\"30s\"]", "claim = { exponential = { mean = \"40ms\" } }"]);
+    holds(
+        &text,
+        &["clients = 6008", "poll = [\"30s\"]", "claim = { exponential = { mean = \"40ms\" } }"],
+    );
     assert!(text.contains("avg_xact_count, avg_xact_time of 2 databases."), "{text}");
     // So it is played: 200 × 40 ms are 8 backends.
     let run = herdsim(place.path(), &["check", "mine.toml"]);
-    assert!(stdout(&run).contains("200 claims/s") || stdout(&run).contains("200.0"), "{}", stdout(&run));
+    assert!(
+        stdout(&run).contains("200 claims/s") || stdout(&run).contains("200.0"),
+        "{}",
+        stdout(&run)
+    );
 }
 
 #[test]
@@ -53,14 +60,23 @@ fn what_is_said_stays_as_it_is() {
     let stats = data("show_stats.csv");
     let clients = new(place.path(), &["--stats", &stats, "--clients", "2k", "--pool", "12"]);
     // 2,000 / 200/s − 41 ms
-    holds(&written(place.path(), &clients), &["clients = 2000", "poll = [\"9s 959ms\"]", "pool_size = 12"]);
+    holds(
+        &written(place.path(), &clients),
+        &["clients = 2000", "poll = [\"9s 959ms\"]", "pool_size = 12"],
+    );
     let poll = new(place.path(), &["--stats", &stats, "--poll", "10s", "--service", "99ms"]);
     assert!(stderr(&poll).contains("the time of a transaction"), "{}", stderr(&poll));
-    holds(&written(place.path(), &poll), &["clients = 2020", "claim = { exponential = { mean = \"99ms\""]);
+    holds(
+        &written(place.path(), &poll),
+        &["clients = 2020", "claim = { exponential = { mean = \"99ms\""],
+    );
     let both = new(place.path(), &["--stats", &stats, "--poll", "10s", "--clients", "7"]);
     assert!(stderr(&both).contains("the rate: --clients and --poll say it"), "{}", stderr(&both));
     holds(&written(place.path(), &both), &["clients = 7", "poll = [\"10s\"]"]);
-    refused(&new(place.path(), &["--stats", &stats, "--clients", "4"]), &["4 clients cannot make 200"]);
+    refused(
+        &new(place.path(), &["--stats", &stats, "--clients", "4"]),
+        &["4 clients cannot make 200"],
+    );
 }
 
 #[test]
@@ -69,9 +85,16 @@ fn totals_are_a_rate_only_if_they_were_read_twice() {
     let (first, second) = (data("totals_first.csv"), data("totals_second.csv"));
     let once = new(place.path(), &["--stats", &first]);
     assert!(stderr(&once).contains("no rate: "), "{}", stderr(&once));
-    assert!(stderr(&once).contains("--stats FIRST --stats SECOND --apart 60s"), "{}", stderr(&once));
+    assert!(
+        stderr(&once).contains("--stats FIRST --stats SECOND --apart 60s"),
+        "{}",
+        stderr(&once)
+    );
     // 78,000 s over 1,700,000 transactions; the clients are those of every first scenario.
-    holds(&written(place.path(), &once), &["clients = 1000", "claim = { exponential = { mean = \"45ms 882us\""]);
+    holds(
+        &written(place.path(), &once),
+        &["clients = 1000", "claim = { exponential = { mean = \"45ms 882us\""],
+    );
 
     let twice = ["--stats", &first, "--stats", &second, "--apart", "60s"];
     holds(
@@ -120,7 +143,10 @@ fn counters_that_cannot_be_read_are_refused_with_their_line() {
         ("database,total_requests\nshop,5\n", "neither the column total_xact_count"),
         (" database | total_xact_count\n----\n shop | 5\n", "neither the column"),
         ("database,total_xact_count,total_xact_time\n", "it has no databases"),
-        ("database,total_xact_count\nshop,many\n", "line 2: `many` is no number for total_xact_count"),
+        (
+            "database,total_xact_count\nshop,many\n",
+            "line 2: `many` is no number for total_xact_count",
+        ),
         ("database,total_xact_count\nshop,-1\n", "line 2: `-1` is no number"),
         ("database,total_xact_count\nshop,1e400\n", "line 2: `1e400` is no number"),
         ("database,total_xact_count\nshop,1\nshop\n", "line: 3"),

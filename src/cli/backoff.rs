@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::completions::presets;
 use super::{Console, Failure};
 use crate::policy::{Curve, Reach};
 use crate::report::backoff::{self, Shown};
@@ -14,7 +15,7 @@ const ATTEMPTS: u32 = 12;
 #[derive(Debug, Args)]
 pub(super) struct Backoff {
     /// Presets such as botocore-standard@1.34.107, or TOML files with retry rules or policies
-    #[arg(required = true, value_name = "PRESET|FILE")]
+    #[arg(required = true, value_name = "PRESET|FILE", add = presets())]
     policies: Vec<String>,
     /// Attempts to show, also beyond a rule's stop [default: until it stops, at most 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2_000))]

@@ -4,9 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, value_parser};
+use clap::Args;
 use tempfile::NamedTempFile;
 
+use super::values::{count, positive};
 use super::{Console, Failure};
 use crate::scenario::starter::{Starter, between, from_pgbouncer, from_stats, from_url};
 use crate::units::Span;
@@ -17,10 +18,10 @@ pub(super) struct New {
     /// What it is called; its file is NAME.toml
     name: String,
     /// Clients that poll [default: 1000]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count(1..=u32::MAX))]
     clients: Option<u32>,
     /// Connections to the database [default: 20]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=1_000_000))]
     pool: Option<u32>,
     /// Between two polls of a client [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = positive)]
@@ -163,13 +164,4 @@ fn text(path: &Path, help: &str) -> Result<String, Failure> {
         what: format!("cannot read {}: {error}", path.display()),
         help: help.to_owned(),
     })
-}
-
-/// A duration longer than none.
-fn positive(written: &str) -> Result<Span, String> {
-    match written.parse::<Span>() {
-        Ok(Span::ZERO) => Err("it must be longer than zero".to_owned()),
-        Ok(span) => Ok(span),
-        Err(error) => Err(format!("{error}; write it with its unit, as in 30s or 40ms")),
-    }
 }

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::completions::policies;
 use super::played::Played;
 use super::precise::Asked;
 use super::sitting::{self, Habits, Sat};
+use super::values::count;
 use super::{Console, Failure, memory, points, report, trace};
 use crate::explore::Precision;
 use crate::metrics::Judgement;
@@ -45,7 +47,7 @@ pub(super) struct Run {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Also show how the other policies differ from this one in the same random worlds
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", add = policies())]
     reference: Option<String>,
     /// Play every combination of values, key=a,b,c or key=from..to:n, and keep the metrics; may be repeated
     #[arg(long = "sweep", value_name = "KEY=VALUES", conflicts_with_all = ["reference", "trace"])]
@@ -54,7 +56,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "METRIC=SHARE", conflicts_with_all = ["sweep", "keep_units"])]
     precision: Option<String>,
     /// The most replicates to play for it
-    #[arg(long, value_name = "N", default_value_t = 200, requires = "precision")]
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "precision", value_parser = count(1..=1_000_000))]
     max_replicates: u32,
     /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]
@@ -117,7 +119,7 @@ impl Run {
         }
         if let Some(precision) = &self.precision {
             let precision = Precision::parse(precision)?;
-            let asked = Asked { precision, most: self.max_replicates.max(1) };
+            let asked = Asked { precision, most: self.max_replicates };
             let with = |replicates| self.load(&self.played.with_replicates(replicates));
             let first = with(asked.first(loaded.scenario.run.replicates))?;
             asked.check(&first, with, &out, self.force)?;

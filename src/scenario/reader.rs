@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::diagnostic::{Problems, alternatives, nearest};
 use super::tree::{Entry, Node, Value};
-use crate::units::{Ratio, Span};
+use crate::units::{self, Ratio, Span};
 
 /// The keys of a table, being read.
 pub(super) struct Fields<'a> {
@@ -184,21 +184,24 @@ pub(super) fn boolean(node: &Node, problems: &mut Problems) -> Option<bool> {
     }
 }
 
-/// A whole number within a range.
+/// A whole number within a range; as a text it may end in `k` or `M`.
 pub(super) fn integer(
     range: RangeInclusive<u64>,
 ) -> impl FnOnce(&Node, &mut Problems) -> Option<u64> {
     move |node, problems| {
         let (low, high) = (*range.start(), *range.end());
         let help = format!("write a whole number from {low} to {high}");
-        let message = match node.value {
-            Value::Integer(integer) => match u64::try_from(integer) {
-                Ok(number) if range.contains(&number) => return Some(number),
-                Ok(number) if number < low => format!("{number} is too small"),
-                Ok(number) => format!("{number} is too large"),
-                Err(_) => format!("{integer} is negative"),
-            },
-            Value::Huge => "this number is too large".to_owned(),
+        let number = match &node.value {
+            Value::Integer(integer) => u64::try_from(*integer).ok(),
+            Value::Text(text) => units::count(text),
+            _ => None,
+        };
+        let message = match (number, &node.value) {
+            (Some(number), _) if range.contains(&number) => return Some(number),
+            (Some(number), _) if number < low => format!("{number} is too small"),
+            (Some(number), _) => format!("{number} is too large"),
+            (None, Value::Integer(integer)) => format!("{integer} is negative"),
+            (None, Value::Huge) => "this number is too large".to_owned(),
             _ => format!("a whole number is due here, not {}", node.kind()),
         };
         problems.add(message, node.place.clone(), help);

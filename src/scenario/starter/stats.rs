@@ -222,7 +222,8 @@ fn table(text: &str) -> Result<Table, String> {
     let column = |name: &str| header.iter().position(|head| head == name);
     let first = |names: &[&str]| names.iter().find_map(|name| column(name));
     let known = |layout: &&Layout| {
-        first(layout.count).is_some() || layout.lately.is_some_and(|[rate, _]| column(rate).is_some())
+        first(layout.count).is_some()
+            || layout.lately.is_some_and(|[rate, _]| column(rate).is_some())
     };
     let layout = LAYOUTS.iter().find(known).ok_or(
         "it has neither the column total_xact_count or avg_xact_count of SHOW STATS nor calls of \
