@@ -1,5 +1,6 @@
 //! One integration binary, a module per subject.
 
+mod activity;
 mod aws;
 mod background;
 mod bad_input;
