@@ -15,6 +15,7 @@ mod determinism;
 mod differences;
 mod disturbances;
 mod explore;
+mod files;
 mod first_minute;
 mod guard_presets;
 mod guards;

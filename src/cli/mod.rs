@@ -29,6 +29,7 @@ mod sitting;
 mod trace;
 mod tune;
 mod values;
+mod whole;
 
 use std::process;
 

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tempfile::NamedTempFile;
 
 use super::values::{count, positive};
+use super::whole::{self, Earlier};
 use super::{Console, Failure};
 use crate::scenario::starter::{Starter, between, from_pgbouncer, from_stats, from_url};
 use crate::units::Span;
@@ -61,7 +61,8 @@ impl New {
         };
         let starter = self.under_load(self.found()?.but(own), console)?;
         let path = self.path()?;
-        write(&path, &starter.text(), self.force)?;
+        let earlier = if self.force { Earlier::IsReplaced } else { Earlier::Stays };
+        whole::write(&path, earlier, |file| file.write_all(starter.text().as_bytes()))?;
         if !starter.taken.is_empty() {
             console.say(&format!("taken: {}", starter.taken.join(", ")));
         }
@@ -136,26 +137,6 @@ impl New {
             });
         }
         Ok(format!("{}.toml", self.name).into())
-    }
-}
-
-/// Writes a file whole or not at all.
-fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file =
-        NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(Failure::file(path))?;
-    file.write_all(text.as_bytes()).map_err(Failure::file(path))?;
-    let done = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    match done {
-        Ok(_) => Ok(()),
-        Err(refused) if !force && path.exists() => {
-            drop(refused);
-            Err(Failure::Usage {
-                what: format!("{} is there already", path.display()),
-                help: "choose another name, or replace it with --force".to_owned(),
-            })
-        }
-        Err(error) => Err(Failure::file(path)(error.error)),
     }
 }
 

@@ -62,21 +62,25 @@ pub enum ResultsError {
 
 impl ResultsError {
     /// What to do about it.
-    pub fn help(&self) -> Option<&'static str> {
+    pub fn help(&self) -> &'static str {
         match self {
             ResultsError::OtherDigest(_) => {
-                Some("replace them with `--force`, or choose another folder with `--out`")
+                "replace them with `--force`, or choose another folder with `--out`"
             }
             ResultsError::Mixed { .. } => {
-                Some("move it elsewhere, or choose another folder with `--out`")
+                "move it elsewhere, or choose another folder with `--out`"
             }
             ResultsError::Foreign(_) => {
-                Some("choose another folder with `--out`, or empty this one yourself")
+                "choose another folder with `--out`, or empty this one yourself"
             }
-            ResultsError::Io { .. } | ResultsError::NotAFolder(_) | ResultsError::InUse(_) => {
-                Some("choose another folder with `--out`")
+            ResultsError::Io { .. } => {
+                "see that there is room and that it may be written to, or choose another folder with \
+                 `--out`"
             }
-            ResultsError::Aside { .. } => None,
+            ResultsError::NotAFolder(_) | ResultsError::InUse(_) => {
+                "choose another folder with `--out`"
+            }
+            ResultsError::Aside { .. } => "see what is in its way, then move them back",
         }
     }
 
