@@ -27,6 +27,7 @@ mod layers;
 mod libraries;
 mod long_runs;
 mod measured;
+mod mistakes;
 mod outcomes;
 mod page;
 mod precision;

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Failure;
 use super::completions::{policies, scenarios, variants};
-use super::values::count;
+use super::values::{count, seed, some};
 use crate::scenario::{self, Loaded, Scenario};
 
 /// A scenario, and what of it is played.
@@ -26,13 +26,13 @@ pub(super) struct Played {
     #[arg(long, value_name = "N", value_parser = count(1..=1_000_000))]
     replicates: Option<u32>,
     /// Where the random worlds come from
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
     /// Change one value of the scenario; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Units run at once [default: one per processor]
-    #[arg(long, short, env = "HERDSIM_JOBS", value_name = "N")]
+    #[arg(long, short, env = "HERDSIM_JOBS", value_name = "N", value_parser = some)]
     jobs: Option<NonZeroUsize>,
 }
 

@@ -1,5 +1,6 @@
 //! Values that flags take, as people write them.
 
+use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 
 use crate::units::{self, Span};
@@ -15,6 +16,17 @@ pub(super) fn count(
             format!("write a whole number from {low} to {high}, as in 500, 1_000 or 10k")
         })
     }
+}
+
+/// A whole number of things to be done at once, or to be divided into.
+pub(super) fn some(written: &str) -> Result<NonZeroUsize, String> {
+    let number = count(1..=1_000_000)(written)?;
+    Ok(NonZeroUsize::new(number as usize).expect("it is at least 1"))
+}
+
+/// Where random worlds come from.
+pub(super) fn seed(written: &str) -> Result<u64, String> {
+    units::count(written).ok_or_else(|| "write a whole number, as in 7".to_owned())
 }
 
 /// A duration longer than none.

@@ -269,6 +269,12 @@ pub(super) fn rate(node: &Node, problems: &mut Problems) -> Option<Span> {
 
 /// A rate, `"900/s"`, as how many a second.
 pub(super) fn rate_per_second(node: &Node, problems: &mut Problems) -> Option<f64> {
+    const EXAMPLE: &str = "write how many a second, as in \"900/s\"";
+    if let Value::Integer(_) | Value::Float(_) | Value::Huge = node.value {
+        let message = "a bare number is no rate: its unit is missing";
+        problems.add(message, node.place.clone(), EXAMPLE);
+        return None;
+    }
     let written = text(node, problems)?;
     let number = written.strip_suffix("/s").and_then(|number| number.trim().parse::<f64>().ok());
     match number {
@@ -279,8 +285,7 @@ pub(super) fn rate_per_second(node: &Node, problems: &mut Problems) -> Option<f6
             None
         }
         None => {
-            let help = "write how many a second, as in \"900/s\"";
-            problems.add(format!("`{written}` is no rate"), node.place.clone(), help);
+            problems.add(format!("`{written}` is no rate"), node.place.clone(), EXAMPLE);
             None
         }
     }
