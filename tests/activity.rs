@@ -6,10 +6,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use herdsim::results::{Activity, Archive};
+use herdsim::report::activity;
+use herdsim::results::{Activity, Archive, Results};
+use herdsim::{scenario, sweep};
 use tempfile::TempDir;
 
 use crate::cli::{herdsim, refused, stderr, stdout};
+use crate::measured;
 
 /// A small fleet with its results, and what somebody saw of another world under the policy `spread`.
 struct Place(TempDir);
@@ -97,6 +100,35 @@ fn a_world_like_the_simulated_agrees_and_another_does_not() {
     assert!(number(&other, 3) < 15.0 && number(&other, 4) > 60.0, "{other:?}");
     let herd = place.row("seen.csv", "as-it-is");
     assert!(number(&herd, 3) < number(&same, 3) && number(&herd, 4) > number(&same, 4), "{herd:?}");
+}
+
+/// Means of each second of a real PgBouncer, in the columns in which they were kept: it is a world like
+/// those simulated, and the band of 20 holds one more in 19/21 of the seconds or more.
+#[test]
+fn a_real_pooler_lies_within_the_band_of_its_simulation() {
+    for run in &measured::STEADY_RUNS {
+        let loaded = scenario::parse("real", "real.toml", &measured::text(run), &[]).unwrap();
+        let policies = sweep::play(&loaded.scenario, 2, &|_| {});
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("r");
+        Results { loaded, policies, partial: None }.write(&folder, false).unwrap();
+        let mut archive = Archive::open(&folder).unwrap();
+        let file =
+            format!("{}/tests/data/real_pooler/{}.csv", env!("CARGO_MANIFEST_DIR"), run.name);
+        let seen = Activity::parse("real.csv", &fs::read_to_string(file).unwrap()).unwrap();
+        archive.activity = Some(seen);
+        let markdown = activity::markdown(&archive);
+        let cells = |name: &str| -> Vec<f64> {
+            let row = markdown.lines().find(|line| line.starts_with(&format!("| {name} |")));
+            let row = row.unwrap().replace(['%', '>'], "");
+            let cells = row.split('|').map(|cell| cell.trim());
+            cells.filter_map(|cell| cell.parse().ok()).collect()
+        };
+        let (real, simulated) = (cells("measured"), cells("real"));
+        assert!((real[0] / simulated[0] - 1.0).abs() < 0.03, "{}\n{markdown}", run.name);
+        assert!(simulated[1] >= 100.0 * 19.0 / 21.0, "{}\n{markdown}", run.name);
+        assert!(markdown.contains("so they are means"), "{markdown}");
+    }
 }
 
 #[test]
@@ -216,8 +248,8 @@ fn one_replicate_has_no_band() {
     let mut archive = Archive::open(&place.path().join("other")).unwrap();
     let text = fs::read_to_string(place.path().join("seen.csv")).unwrap();
     archive.activity = Some(Activity::parse("seen.csv", &text).unwrap());
-    assert!(
-        herdsim::report::activity::markdown(&archive)
-            .contains("With one replicate there is no band")
-    );
+    let markdown = activity::markdown(&archive);
+    assert!(markdown.contains("With one replicate there is no band"), "{markdown}");
+    let row = markdown.lines().find(|line| line.starts_with("| spread |")).unwrap();
+    assert_eq!(row.split('|').nth(4).unwrap().trim(), "–", "{markdown}");
 }

@@ -56,7 +56,13 @@ pub(super) struct Run {
     #[arg(long, value_name = "METRIC=SHARE", conflicts_with_all = ["sweep", "keep_units"])]
     precision: Option<String>,
     /// The most replicates to play for it
-    #[arg(long, value_name = "N", default_value_t = 200, requires = "precision", value_parser = count(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 200,
+        requires = "precision",
+        value_parser = count(1..=1_000_000)
+    )]
     max_replicates: u32,
     /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]

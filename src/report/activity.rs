@@ -6,7 +6,8 @@
 //! (R − 1)/(R + 1) of the seconds or more: of R + 1 equals, two are outermost. A reading of a moment
 //! scatters more than a mean of a second, so it may leave the band more often. How far two distributions
 //! differ is told by the largest difference of their cumulative shares (Kolmogorov and Smirnov's
-//! distance), without a test: neighbouring seconds are not independent.
+//! distance), without a test: neighbouring seconds are not independent. The simulated one is of moments
+//! over all of the measured window, so readings that are means, or of a part of it, have no such figure.
 
 use super::numbers::{count, percent};
 use super::rows::Rows;
@@ -16,15 +17,14 @@ use super::text::{Piece, Style, paragraph, truncated};
 use super::{markdown, numbers};
 use crate::results::{Activity, Archive, Reading};
 
-/// Readings that reach over less of the measured window are compared second by second alone: the
-/// distribution of the simulation is that of all of it.
+/// Readings that reach over less of the measured window are compared second by second alone.
 const ENOUGH: f64 = 0.95;
 
 /// How a case agrees with what was measured; `None` where that cannot be told.
 struct Agreement {
     active: f64,
     p95: Option<f64>,
-    within: f64,
+    within: Option<f64>,
     difference: Option<f64>,
     waiting: f64,
     clients: f64,
@@ -77,9 +77,9 @@ impl<'a> Measured<'a> {
         };
         let window = scenario.run.duration.as_secs_f64() - scenario.run.warm_up.as_secs_f64();
         let reach = ((last - first + apart) / window).min(1.0);
-        let agreement = |case: &Case<'_>| {
-            Some((case.name.clone(), agreement(case, &readings, reach >= ENOUGH)?))
-        };
+        let comparable = reach >= ENOUGH && are_moments(&readings);
+        let agreement =
+            |case: &Case<'_>| Some((case.name.clone(), agreement(case, &readings, comparable)?));
         let agreements = scene.cases.iter().filter_map(agreement).collect();
         let replicates = scene.cases.first()?.record.outcome.replicates.len();
         Some(Measured { activity, readings, reach, agreements, rows: scene.rows, replicates })
@@ -127,7 +127,7 @@ impl<'a> Measured<'a> {
         let figures: [(&str, [&str; 2], u8, Cell, Words); 6] = [
             ("mean active", ["mean", "active"], 9, |a| Some(a.active), count),
             ("p95 active", ["p95", "active"], 7, |a| a.p95, count),
-            ("readings within the band", ["readings", "within"], 8, |a| Some(a.within), percent),
+            ("readings within the band", ["readings", "within"], 8, |a| a.within, percent),
             ("largest difference", ["largest", "difference"], 6, |a| a.difference, percent),
             ("mean waiting", ["mean", "waiting"], 5, |a| Some(a.waiting), count),
             ("mean clients", ["mean", "clients"], 4, |a| Some(a.clients), count),
@@ -153,26 +153,36 @@ impl<'a> Measured<'a> {
     /// How well they agree, and what the figures mean.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
-        let distance = |(_, agreement): &&(String, Agreement)| agreement.difference;
-        let nearest =
-            self.agreements.iter().filter(|case| distance(case).is_some()).min_by(|a, b| {
-                distance(a).partial_cmp(&distance(b)).unwrap_or(std::cmp::Ordering::Equal)
+        // The one whose distribution differs least, or else with the most readings within.
+        let distance =
+            |agreement: &Agreement| agreement.difference.or_else(|| Some(1.0 - agreement.within?));
+        let told = self.agreements.iter().filter_map(|case| Some((distance(&case.1)?, case)));
+        if let Some((_, (name, agreement))) = told.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
+            let differs = agreement.difference.map(|difference| {
+                format!(
+                    "the shares of time at or below any number of active backends differ by {} at most",
+                    percent(difference)
+                )
             });
-        match nearest {
-            Some((name, Agreement { difference: Some(difference), within, .. })) => {
-                sentences.push(format!(
-                    "Nearest to what was measured is {name}: the shares of time at or below any \
-                     number of active backends differ by {} at most, and {} of the readings lie \
-                     within its band.",
-                    percent(*difference),
-                    percent(*within)
-                ));
-            }
-            _ => sentences.push(format!(
+            let within = agreement
+                .within
+                .map(|within| format!("{} of the readings lie within its band", percent(within)));
+            let how: Vec<String> = differs.into_iter().chain(within).collect();
+            sentences
+                .push(format!("Nearest to what was measured is {name}: {}.", how.join(", and ")));
+        }
+        if self.reach < ENOUGH {
+            sentences.push(format!(
                 "The readings reach over {} of the measured window: too little to compare \
-                 distributions, only second by second.",
+                 distributions.",
                 percent(self.reach)
-            )),
+            ));
+        } else if !are_moments(&self.readings) {
+            sentences.push(
+                "The readings are not whole, so they are means: the distribution of moments is not \
+                 compared with them."
+                    .to_owned(),
+            );
         }
         let replicates = self.replicates as f64;
         sentences.push(match self.replicates {
@@ -196,8 +206,13 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// How a case agrees with the readings; distributions only where they are of the same window.
-fn agreement(case: &Case<'_>, readings: &[&Reading], whole: bool) -> Option<Agreement> {
+/// Whether readings are of moments and not means: then they are whole.
+fn are_moments(readings: &[&Reading]) -> bool {
+    readings.iter().all(|reading| reading.active.fract() == 0.0)
+}
+
+/// How a case agrees with the readings; distributions only where they are `comparable`.
+fn agreement(case: &Case<'_>, readings: &[&Reading], comparable: bool) -> Option<Agreement> {
     let timeline = &case.record.timeline;
     let starts = timeline.numbers("t_s");
     let width = starts.get(1).map_or(1.0, |second| second - starts[0]);
@@ -217,13 +232,15 @@ fn agreement(case: &Case<'_>, readings: &[&Reading], whole: bool) -> Option<Agre
     if starts.is_empty() {
         return None;
     }
-    let levels = case.record.concurrency.get("all").filter(|_| whole);
+    let within = || readings.iter().filter(is_within).count() as f64 / readings.len() as f64;
+    let has_band = case.record.outcome.replicates.len() > 1;
+    let levels = case.record.concurrency.get("all").filter(|_| comparable);
     let levels = levels.map(|levels| (levels.numbers("active"), levels.numbers("sampled_share")));
     let levels = levels.filter(|(_, shares)| shares.iter().any(|share| *share > 0.0));
     Some(Agreement {
         active: mean("sv_active_mean"),
         p95: levels.as_ref().map(|(active, shares)| quantile_of(active, shares, 0.95)),
-        within: readings.iter().filter(is_within).count() as f64 / readings.len() as f64,
+        within: has_band.then(within),
         difference: levels
             .as_ref()
             .map(|(active, shares)| distance(&sorted(readings), active, shares)),

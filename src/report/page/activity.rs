@@ -38,7 +38,8 @@ pub(super) fn render(scene: &Scene<'_>, pictures: &[Picture]) -> String {
         .map(|sentence| format!("<p>{}</p>\n", escaped(sentence)))
         .collect();
     format!(
-        "<section id=\"activity\">\n<h2>Measured beside simulated</h2>\n<p>{}.</p>\n{picture}{}{sentences}</section>\n",
+        "<section id=\"activity\">\n<h2>Measured beside simulated</h2>\n<p>{}.</p>\n\
+         {picture}{}{sentences}</section>\n",
         escaped(&measured.what()),
         table.render()
     )

@@ -39,7 +39,7 @@ pub(super) fn picture(scene: &Scene<'_>, activity: &Activity) -> Picture {
         title: "Measured beside simulated".to_owned(),
         about:
             "The line is what was measured, the same in each row; the coloured band holds every \
-                replicate of the simulation."
+                replicate."
                 .to_owned(),
         height: grid.height(),
         body: drawing.finish(),
