@@ -1,8 +1,7 @@
 //! What was measured beside what was simulated: how far the two agree, in three views.
 //!
-//! Means and quantiles are of the readings and of the same seconds of the simulation. A reading is *within*
-//! if it lies between the least and the most of any replicate, rounded outward, since a reading
-//! is whole. One more replicate, read as the mean of each second, would be within a band of R in a share
+//! Means are of the readings and of the same seconds of the simulation. A reading is *within* if it lies
+//! between the least and the most of any replicate, rounded outward, since a reading of a moment is whole. One more replicate, read as the mean of each second, would be within a band of R in a share
 //! (R − 1)/(R + 1) of the seconds or more: of R + 1 equals, two are outermost. A reading of a moment
 //! scatters more than a mean of a second, so it may leave the band more often. How far two distributions
 //! differ is told by the largest difference of their cumulative shares (Kolmogorov and Smirnov's
