@@ -35,6 +35,27 @@
 //!
 //! `tests/layers.rs` holds the code to this table.
 //!
+//! ## As a library
+//!
+//! A scenario is loaded, played, and its metrics are read; the folder and its views come from
+//! [`results`] and [`report`], where they are wanted.
+//!
+//! ```
+//! use herdsim::metric::Metric;
+//! use herdsim::{scenario, sweep};
+//!
+//! let overrides = ["fleet.clients=500", "run.replicates=6"].map(str::to_owned);
+//! let mut loaded = scenario::load("deriver-restart", &overrides)?;
+//! loaded.scenario.select(&["no-retry".to_owned(), "jittered-no-retry".to_owned()])?;
+//! for summary in sweep::play(&loaded.scenario, 2, &|_progress| {}) {
+//!     let drained = summary.estimate(Metric::TimeToDrain);
+//!     let (low, high) = drained.bounds().expect("six replicates have an interval");
+//!     println!("{}: {:?} s ({low} to {high})", summary.policy, drained.estimate);
+//!     assert!(summary.estimate(Metric::SvActiveMax).estimate <= Some(368.0));
+//! }
+//! # Ok::<(), scenario::ScenarioError>(())
+//! ```
+//!
 //! ## What never happens
 //!
 //! - The engine does no I/O, reads no clock, starts no thread and depends on no hash order.

@@ -162,6 +162,25 @@ impl fmt::Display for SimTime {
     }
 }
 
+/// A whole number as people write large ones: `10000`, `10_000`, `10k`, `1.5M`; `None` if it is none.
+pub fn count(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (number, zeros) = match text.as_bytes().last()? {
+        b'k' => (&text[..text.len() - 1], 3),
+        b'M' => (&text[..text.len() - 1], 6),
+        _ => (text, 0_usize),
+    };
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let sound = |digits: &str| digits.bytes().all(|c| c.is_ascii_digit() || c == b'_');
+    let begins = whole.starts_with(|c: char| c.is_ascii_digit());
+    if !begins || !sound(whole) || !sound(decimals) || number.ends_with(['.', '_']) {
+        return None;
+    }
+    let decimals = decimals.replace('_', "");
+    let missing = zeros.checked_sub(decimals.len())?;
+    format!("{}{decimals}{}", whole.replace('_', ""), "0".repeat(missing)).parse().ok()
+}
+
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_f64().fmt(f)
@@ -263,6 +282,48 @@ mod tests {
         assert!("-1s".parse::<Span>().unwrap_err().to_string().contains("negative"));
         assert!("100ns".parse::<Span>().unwrap_err().to_string().contains("microsecond"));
         assert!("99999999999999y".parse::<Span>().is_err());
+    }
+
+    #[test]
+    fn counts_may_be_grouped_or_end_in_thousands() {
+        for (text, number) in [
+            ("0", 0),
+            ("11543", 11_543),
+            ("11_543", 11_543),
+            ("10k", 10_000),
+            ("1_000k", 1_000_000),
+            ("1.5k", 1_500),
+            ("1.000_5M", 1_000_500),
+            ("1M", 1_000_000),
+            (" 7 ", 7),
+        ] {
+            assert_eq!(count(text), Some(number), "{text}");
+        }
+        for text in [
+            "",
+            "k",
+            "-1",
+            "+1",
+            "1K",
+            "1kk",
+            "1m",
+            "1.5",
+            "1.",
+            "1.k",
+            ".5k",
+            "1.0005k",
+            "_1",
+            "1_",
+            "1 k",
+            "1e3",
+            "0x10",
+            "99999999999999999999",
+            "9999999999999999999M",
+            "1.2.3k",
+            "١k",
+        ] {
+            assert_eq!(count(text), None, "{text}");
+        }
     }
 
     #[test]

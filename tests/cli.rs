@@ -31,6 +31,14 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// Says what was not tested, and why.
+pub fn skipped(why: &str) {
+    #[expect(clippy::disallowed_macros, reason = "who runs the tests is to know")]
+    {
+        eprintln!("skipped: {why}");
+    }
+}
+
 #[track_caller]
 pub fn refused(output: &Output, with: &[&str]) {
     let stderr = stderr(output);

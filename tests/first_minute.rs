@@ -1,8 +1,14 @@
 //! The first minute: a scenario of one's own, what its keys mean, and what the shell completes.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use crate::cli::{command, herdsim, refused, stderr, stdout};
+use herdsim::metric::Metric;
+use herdsim::report::explain;
+use herdsim::scenario::keys;
+
+use crate::cli::{command, herdsim, refused, skipped, stderr, stdout};
 
 const INI: &str = "\
 ;; what an operator has
@@ -141,25 +147,138 @@ fn explain_tells_of_keys_and_metrics() {
 }
 
 #[test]
+fn an_explanation_fits_its_width() {
+    let keys = keys::shapes()[0].keys.iter().map(|key| key.name.as_str());
+    for key in keys.chain(["pooler.dead_waiters", "policy.acquire.retry", "policy.guards"]) {
+        for width in [60, 80, 100] {
+            for found in keys::find_key(key).unwrap() {
+                let text = explain::key(&found, width);
+                let longest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+                // One word may be longer than what is left beside a name.
+                let fits = longest.chars().count() <= width || !longest.trim().contains(' ');
+                assert!(fits, "{width}: {longest}");
+            }
+        }
+    }
+    for metric in Metric::ALL {
+        assert!(explain::metric(*metric, 80).lines().all(|line| line.chars().count() <= 80));
+    }
+}
+
+#[test]
+fn whole_numbers_may_be_written_short() {
+    let place = tempfile::tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let args = ["plan", "deriver-restart", "--policy", "no-retry", "--format", "csv"];
+        stdout(&herdsim(place.path(), &[&args[..], more].concat())).lines().count() - 1
+    };
+    assert_eq!(run(&["--replicates", "1.5k"]), 1_500);
+    assert_eq!(run(&["--replicates", "1_000"]), 1_000);
+    assert_eq!(run(&["--set", "run.replicates=2k"]), 2_000);
+    let new = ["new", "mine", "--clients", "10k", "--pool", "1_00", "--poll", "60s"];
+    assert_eq!(herdsim(place.path(), &new).status.code(), Some(0));
+    let file = place.path().join("mine.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("clients = 10000\n") && text.contains("pool_size = 100\n"), "{text}");
+    fs::write(&file, text.replace("clients = 10000\n", "clients = \"10k\"\n")).unwrap();
+    let check = herdsim(place.path(), &["check", "mine.toml"]);
+    assert!(stdout(&check).starts_with("mine is valid."), "{}", stderr(&check));
+    for wrong in ["10K", "10 k", "1.5", "0", "5G", "99999999999"] {
+        refused(
+            &herdsim(place.path(), &["new", "b", "--clients", wrong]),
+            &["as in 500, 1_000 or 10k"],
+        );
+    }
+    let set = |value: &str| {
+        herdsim(place.path(), &["check", "mine.toml", "--set", &format!("fleet.clients={value}")])
+    };
+    refused(&set("10K"), &["a whole number is due here", "from 1 to 4294967295"]);
+    refused(&set("5000M"), &["5000000000 is too large"]);
+}
+
+/// What a shell is offered for the last of these words.
+fn offered(place: &Path, shell: &str, words: &[&str]) -> String {
+    let asked = [&["--", "herdsim"], words].concat();
+    let mut command = command(place, &asked);
+    let index = words.len().to_string();
+    command.env("HERDSIM_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", index);
+    stdout(&command.env("_CLAP_IFS", "\n").output().unwrap())
+}
+
+#[test]
 fn a_shell_is_told_scenarios_flags_and_keys() {
     let place = tempfile::tempdir().unwrap();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = stdout(&herdsim(place.path(), &["completions", shell]));
-        assert!(script.contains("HERDSIM_COMPLETE"), "{script}");
-    }
-    let complete = |words: &[&str]| {
-        let asked = [&["--", "herdsim"], words].concat();
-        let mut command = command(place.path(), &asked);
-        let index = words.len().to_string();
-        command.env("HERDSIM_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index);
-        stdout(&command.env("_CLAP_IFS", "\n").output().unwrap())
-    };
+    let complete = |words: &[&str]| offered(place.path(), "bash", words);
     fs::write(place.path().join("demo.toml"), "").unwrap();
     assert_eq!(complete(&["run", "der"]).trim(), "deriver-restart");
     assert_eq!(complete(&["check", "dem"]).trim(), "demo.toml");
     assert_eq!(complete(&["expl"]).trim(), "explain");
     assert_eq!(complete(&["explain", "fleet.cl"]).trim(), "fleet.clients");
     assert!(complete(&["run", "--rep"]).contains("--replicates"));
+}
+
+#[test]
+fn a_shell_is_told_the_policies_of_the_scenario_and_presets() {
+    let place = tempfile::tempdir().unwrap();
+    assert_eq!(herdsim(place.path(), &["new", "mine"]).status.code(), Some(0));
+    fs::write(place.path().join("broken.toml"), "[").unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let complete = |words: &[&str]| offered(place.path(), shell, words);
+        let names = |text: String| -> Vec<String> {
+            // Zsh and fish show what each is behind its name.
+            let name = |line: &str| line.split(['\t', ':']).next().unwrap().trim().to_owned();
+            text.lines().map(name).collect()
+        };
+        let builtin = names(complete(&["run", "deriver-restart", "--policy", "j"]));
+        assert_eq!(builtin, ["jittered", "jittered-no-retry"], "{shell}");
+        let own = names(complete(&["run", "--policy", "as-it-is", "mine.toml", "--reference", ""]));
+        assert_eq!(own, ["as-it-is", "spread", "spread-and-jitter"], "{shell}");
+        let variants = names(complete(&["run", "recovery-actions", "--variant", "noth"]));
+        assert_eq!(variants, ["nothing"], "{shell}");
+        assert_eq!(names(complete(&["run", "broken.toml", "--policy", "j"])).concat(), "");
+        let presets = names(complete(&["backoff", "botocore-standard@"]));
+        let known = ["botocore-standard@1.34.106", "botocore-standard@1.34.107"];
+        assert!(presets.iter().any(|name| known.contains(&&**name)), "{shell}: {presets:?}");
+    }
+}
+
+#[test]
+fn a_script_is_one_that_its_shell_reads() {
+    let place = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&herdsim(place.path(), &["completions", shell]));
+        assert!(script.contains("HERDSIM_COMPLETE"), "{script}");
+        let file = place.path().join(shell);
+        fs::write(&file, script).unwrap();
+        match Command::new(shell).arg("-n").arg(&file).output() {
+            Ok(output) => assert!(output.status.success(), "{shell}: {}", stderr(&output)),
+            Err(_) => skipped(&format!("{shell} is not installed: its script was not read")),
+        }
+    }
+}
+
+#[test]
+fn bash_itself_completes_with_the_script() {
+    let place = tempfile::tempdir().unwrap();
+    let script = stdout(&herdsim(place.path(), &["completions", "bash"]));
+    let asks = "\nCOMP_WORDS=(herdsim backoff tenacity-exponential-j) COMP_CWORD=2 COMP_TYPE=9\n\
+                _clap_complete_herdsim herdsim \"${COMP_WORDS[2]}\" backoff\n\
+                echo \"${COMPREPLY[@]}\"\n";
+    let program = Path::new(env!("CARGO_BIN_EXE_herdsim")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    let bash = bash.args(["--norc", "-c", &format!("{script}{asks}")]).env("PATH", path);
+    match bash.current_dir(place.path()).output() {
+        Ok(output) => {
+            let preset = stdout(&output);
+            assert!(
+                preset.starts_with("tenacity-exponential-jitter@"),
+                "{preset}{}",
+                stderr(&output)
+            );
+        }
+        Err(_) => skipped("bash is not installed"),
+    }
 }
 
 #[test]

@@ -153,6 +153,11 @@ pub fn patient_runs() -> Vec<Run> {
 
 /// The same in the simulator, in 20 worlds.
 pub fn scenario(run: &Run) -> Scenario {
+    written(&text(run))
+}
+
+/// How the same is written as a scenario.
+pub fn text(run: &Run) -> String {
     let Run { clients, pool_size, max_client_conn, duration, warm_up, .. } = run;
     let Run { claim, login, dead_waiters, leave, acquire, start_up, .. } = run;
     let [shortest, longest] = run.intervals;
@@ -163,7 +168,7 @@ pub fn scenario(run: &Run) -> Scenario {
     let restart = run.restart.map_or(String::new(), |at| {
         format!("[[disturbance]]\nat = '{at}'\nrestart = {{ over = '200ms' }}")
     });
-    written(&format!(
+    format!(
         "title = 'real'
          [run]
          duration = '{duration}'
@@ -191,7 +196,7 @@ pub fn scenario(run: &Run) -> Scenario {
          start_up = {start_up}
          poll = [{{ exponential = {{ base = '{shortest}', factor = 2 }} }}, {{ clamp = '{longest}' }}{jitter}]
          acquire = {acquire}"
-    ))
+    )
 }
 
 /// What is compared of every second.

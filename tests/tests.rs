@@ -1,5 +1,6 @@
 //! One integration binary, a module per subject.
 
+mod activity;
 mod aws;
 mod background;
 mod bad_input;
@@ -14,6 +15,7 @@ mod determinism;
 mod differences;
 mod disturbances;
 mod explore;
+mod files;
 mod first_minute;
 mod guard_presets;
 mod guards;
@@ -25,6 +27,7 @@ mod layers;
 mod libraries;
 mod long_runs;
 mod measured;
+mod mistakes;
 mod outcomes;
 mod page;
 mod precision;
@@ -36,6 +39,7 @@ mod report;
 mod results_folder;
 mod sample;
 mod shards;
+mod starting_load;
 mod steady_state;
 mod sweeps;
 mod thresholds;

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::completions::presets;
+use super::values::{count, seed};
 use super::{Console, Failure};
 use crate::policy::{Curve, Reach};
 use crate::report::backoff::{self, Shown};
@@ -14,13 +16,13 @@ const ATTEMPTS: u32 = 12;
 #[derive(Debug, Args)]
 pub(super) struct Backoff {
     /// Presets such as botocore-standard@1.34.107, or TOML files with retry rules or policies
-    #[arg(required = true, value_name = "PRESET|FILE")]
+    #[arg(required = true, value_name = "PRESET|FILE", add = presets())]
     policies: Vec<String>,
     /// Attempts to show, also beyond a rule's stop [default: until it stops, at most 12]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=2_000))]
     attempts: Option<u32>,
     /// Where the draws come from, where there is no closed form
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     seed: u64,
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = Format::Table)]

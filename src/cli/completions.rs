@@ -2,17 +2,19 @@
 //!
 //! The shell asks the program itself at each Tab, so that names are those of the version installed.
 
+use std::env;
 use std::ffi::OsStr;
+use std::path::Path;
 
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{
-    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
 
 use super::{Cli, Console, Failure};
-use crate::scenario;
+use crate::scenario::{self, Scenario};
 
 /// What tells the program that a shell asks.
 const VARIABLE: &str = "HERDSIM_COMPLETE";
@@ -66,6 +68,47 @@ pub(super) fn scenarios() -> ArgValueCompleter {
                 CompletionCandidate::new(builtin.name).help(Some(builtin.title().into()))
             })
             .collect();
+        candidates.extend(PathCompleter::file().complete(typed));
+        candidates
+    })
+}
+
+/// The policies of the scenario that was typed already.
+pub(super) fn policies() -> ArgValueCandidates {
+    names(|scenario| scenario.policies.into_iter().map(|policy| policy.name).collect())
+}
+
+/// Its variants.
+pub(super) fn variants() -> ArgValueCandidates {
+    names(|scenario| scenario.variants.into_iter().map(|variant| variant.name).collect())
+}
+
+fn names(of: impl Fn(Scenario) -> Vec<String> + Send + Sync + 'static) -> ArgValueCandidates {
+    ArgValueCandidates::new(move || {
+        let names = typed_scenario().map(&of).unwrap_or_default();
+        names.into_iter().map(CompletionCandidate::new).collect()
+    })
+}
+
+/// The first of the words typed that is a scenario. What is no valid one has nothing to offer.
+fn typed_scenario() -> Option<Scenario> {
+    let words = env::args_os().skip(3).filter_map(|word| word.into_string().ok());
+    words
+        .filter(|word| {
+            scenario::builtins().any(|builtin| builtin.name == word) || Path::new(word).is_file()
+        })
+        .find_map(|word| scenario::load(&word, &[]).ok())
+        .map(|loaded| loaded.scenario)
+}
+
+/// Presets of what real libraries do, and files.
+pub(super) fn presets() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let typed_name = typed.to_string_lossy();
+        let references = scenario::presets().iter().map(|preset| preset.reference());
+        let matching = references.filter(|reference| reference.starts_with(&*typed_name));
+        let mut candidates: Vec<CompletionCandidate> =
+            matching.map(CompletionCandidate::new).collect();
         candidates.extend(PathCompleter::file().complete(typed));
         candidates
     })

@@ -8,6 +8,9 @@ use crate::metric::Metric;
 use crate::report::explain;
 use crate::scenario::keys::{find_key, shapes};
 
+/// Columns beyond which prose is hard to read.
+const WIDEST: usize = 100;
+
 /// Explain a key of a scenario, or a metric: meaning, unit, range, default
 #[derive(Debug, Args)]
 pub(super) struct Explain {
@@ -23,15 +26,15 @@ impl Explain {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let text = match self.key {
             None => explain::page(),
-            Some(key) => explained(&key)?,
+            Some(key) => explained(&key, console.style().width.min(WIDEST))?,
         };
         console.data(text.as_bytes())
     }
 }
 
 /// The metric of that name and all keys that it leads to.
-fn explained(wanted: &str) -> Result<String, Failure> {
-    let metric = Metric::named(wanted).map(explain::metric);
+fn explained(wanted: &str, width: usize) -> Result<String, Failure> {
+    let metric = Metric::named(wanted).map(|metric| explain::metric(metric, width));
     let keys = match find_key(wanted) {
         Ok(keys) => keys,
         Err(_) if metric.is_some() => Vec::new(),
@@ -42,7 +45,8 @@ fn explained(wanted: &str) -> Result<String, Failure> {
             return Err(Failure::Usage { what, help: format!("{near}{help}") });
         }
     };
-    let parts: Vec<String> = metric.into_iter().chain(keys.iter().map(explain::key)).collect();
+    let parts: Vec<String> =
+        metric.into_iter().chain(keys.iter().map(|key| explain::key(key, width))).collect();
     Ok(parts.join("\n"))
 }
 

@@ -109,13 +109,17 @@ impl Failure {
     /// What to do about it.
     pub(super) fn help(&self) -> Option<&str> {
         match self {
-            Failure::Results(error) => error.help(),
+            Failure::Results(error) => Some(error.help()),
             Failure::Read(error) => Some(error.help()),
             Failure::Mismatch(error) => Some(error.help()),
             Failure::Records(error) => Some(error.help()),
             Failure::Merge(error) => Some(error.help()),
             Failure::Interrupted { .. } => Some("the same command goes on from there"),
             Failure::Usage { help, .. } => Some(help),
+            Failure::File { .. } => Some(
+                "see that there is room and that its folder may be written to, or name another",
+            ),
+            Failure::Stdout(_) => Some("see that where it goes to has room and may be written to"),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::run::{Format, show};
 use super::{Console, Failure, report};
 use crate::records::Shards;
-use crate::results::{self, folder};
+use crate::results::{self, Archive, folder};
 
 /// Make the results of a run from its shards
 ///
@@ -45,7 +45,7 @@ impl Merge {
         let results = shards.merge()?;
         results.write(&self.out, self.force)?;
         if !self.no_report {
-            report::write(&self.out)?;
+            report::write(&self.out, &Archive::open(&self.out)?)?;
         }
         console.say(&format!("wrote {}", self.out.display()));
         show(&results, &self.out, self.format, console)

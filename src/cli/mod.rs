@@ -28,6 +28,8 @@ mod schema;
 mod sitting;
 mod trace;
 mod tune;
+mod values;
+mod whole;
 
 use std::process;
 

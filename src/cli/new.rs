@@ -4,11 +4,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, value_parser};
-use tempfile::NamedTempFile;
+use clap::Args;
 
+use super::values::{count, positive};
+use super::whole::{self, Earlier};
 use super::{Console, Failure};
-use crate::scenario::starter::{Starter, from_pgbouncer, from_url};
+use crate::scenario::starter::{Starter, between, from_pgbouncer, from_stats, from_url};
 use crate::units::Span;
 
 /// Write a first scenario of your own, which runs at once
@@ -17,10 +18,10 @@ pub(super) struct New {
     /// What it is called; its file is NAME.toml
     name: String,
     /// Clients that poll [default: 1000]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count(1..=u32::MAX))]
     clients: Option<u32>,
     /// Connections to the database [default: 20]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=1_000_000))]
     pool: Option<u32>,
     /// Between two polls of a client [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = positive)]
@@ -34,6 +35,13 @@ pub(super) struct New {
     /// Take timeouts from a connection URL, postgresql://…
     #[arg(long, value_name = "URL", conflicts_with = "from")]
     from_url: Option<String>,
+    /// Take rate and time of transactions from PgBouncer's SHOW STATS or from pg_stat_statements, as psql
+    /// --csv prints them; twice for two of them, --apart from each other
+    #[arg(long, value_name = "FILE")]
+    stats: Vec<PathBuf>,
+    /// The time between the two
+    #[arg(long, value_name = "DURATION", value_parser = positive, requires = "stats")]
+    apart: Option<Span>,
     /// Where to write it [default: NAME.toml]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -51,9 +59,13 @@ impl New {
             service: self.service,
             ..Starter::default()
         };
-        let starter = self.found()?.but(own);
+        let starter = self.under_load(self.found()?.but(own), console)?;
         let path = self.path()?;
-        write(&path, &starter.text(), self.force)?;
+        let earlier = if self.force { Earlier::IsReplaced } else { Earlier::Stays };
+        whole::write(&path, earlier, |file| file.write_all(starter.text().as_bytes()))?;
+        if !starter.taken.is_empty() {
+            console.say(&format!("taken: {}", starter.taken.join(", ")));
+        }
         if !starter.ignored.is_empty() {
             console.say(&format!("not taken: {}", starter.ignored.join(", ")));
         }
@@ -66,10 +78,7 @@ impl New {
     fn found(&self) -> Result<Starter, Failure> {
         let (read, help) = match (&self.from, &self.from_url) {
             (Some(path), _) => {
-                let text = fs::read_to_string(path).map_err(|error| Failure::Usage {
-                    what: format!("cannot read {}: {error}", path.display()),
-                    help: "name a readable pgbouncer.ini".to_owned(),
-                })?;
+                let text = text(path, "name a readable pgbouncer.ini")?;
                 let named = |error| format!("{}: {error}", path.display());
                 (from_pgbouncer(&text).map_err(named), "correct it, or take the line out of a copy")
             }
@@ -79,6 +88,40 @@ impl New {
             (None, None) => (Ok(Starter::default()), ""),
         };
         read.map_err(|what| Failure::Usage { what, help: help.to_owned() })
+    }
+
+    /// The same with the load that the counters of a database tell of.
+    fn under_load(&self, starter: Starter, console: &Console) -> Result<Starter, Failure> {
+        let readable = "name a readable file that psql --csv has printed";
+        let usage = |what: String, help: &str| Failure::Usage { what, help: help.to_owned() };
+        let (stats, file) = match (&self.stats[..], self.apart) {
+            ([], _) => return Ok(starter),
+            ([path], None) => {
+                let stats = from_stats(&text(path, readable)?);
+                (stats, path.display().to_string())
+            }
+            ([first, second], Some(apart)) => {
+                let stats = between(&text(first, readable)?, &text(second, readable)?, apart);
+                (stats, format!("{} and {}", first.display(), second.display()))
+            }
+            _ => {
+                let what = "--apart goes with two --stats, and these with it".to_owned();
+                let help = "write --stats FILE, or --stats FIRST --stats SECOND --apart 60s";
+                return Err(usage(what, help));
+            }
+        };
+        let stats = stats.map_err(|what| {
+            let help = "write it as in: psql --csv -p 6432 pgbouncer -c 'SHOW STATS' > stats.csv";
+            usage(format!("{file}: {what}"), help)
+        })?;
+        if stats.rate.is_none() && (self.clients.is_none() || self.poll.is_none()) {
+            console.say(&format!(
+                "no rate: {file} counts from a beginning that it does not tell; write it twice and \
+                 name both, --stats FIRST --stats SECOND --apart 60s, or say --clients and --poll"
+            ));
+        }
+        let more = "say more --clients, or a shorter --service";
+        starter.under(&stats, &file).map_err(|what| usage(format!("{file}: {what}"), more))
     }
 
     fn path(&self) -> Result<PathBuf, Failure> {
@@ -97,31 +140,9 @@ impl New {
     }
 }
 
-/// Writes a file whole or not at all.
-fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file =
-        NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(Failure::file(path))?;
-    file.write_all(text.as_bytes()).map_err(Failure::file(path))?;
-    let done = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    match done {
-        Ok(_) => Ok(()),
-        Err(refused) if !force && path.exists() => {
-            drop(refused);
-            Err(Failure::Usage {
-                what: format!("{} is there already", path.display()),
-                help: "choose another name, or replace it with --force".to_owned(),
-            })
-        }
-        Err(error) => Err(Failure::file(path)(error.error)),
-    }
-}
-
-/// A duration longer than none.
-fn positive(written: &str) -> Result<Span, String> {
-    match written.parse::<Span>() {
-        Ok(Span::ZERO) => Err("it must be longer than zero".to_owned()),
-        Ok(span) => Ok(span),
-        Err(error) => Err(format!("{error}; write it with its unit, as in 30s or 40ms")),
-    }
+fn text(path: &Path, help: &str) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::Usage {
+        what: format!("cannot read {}: {error}", path.display()),
+        help: help.to_owned(),
+    })
 }

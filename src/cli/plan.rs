@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
+use super::values::some;
 use super::{Console, Failure};
 use crate::report::plan;
 
@@ -14,7 +15,7 @@ pub(super) struct Plan {
     #[command(flatten)]
     played: Played,
     /// Also show what each of N shards plays
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = some)]
     shards: Option<NonZeroUsize>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]

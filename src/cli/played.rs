@@ -6,7 +6,8 @@ use std::thread;
 use clap::Args;
 
 use super::Failure;
-use super::completions::scenarios;
+use super::completions::{policies, scenarios, variants};
+use super::values::{count, seed, some};
 use crate::scenario::{self, Loaded, Scenario};
 
 /// A scenario, and what of it is played.
@@ -16,22 +17,22 @@ pub(super) struct Played {
     #[arg(add = scenarios())]
     scenario: String,
     /// Play this policy only; may be repeated
-    #[arg(long = "policy", value_name = "NAME")]
+    #[arg(long = "policy", value_name = "NAME", add = policies())]
     policies: Vec<String>,
     /// Play this variant only; may be repeated
-    #[arg(long = "variant", value_name = "NAME")]
+    #[arg(long = "variant", value_name = "NAME", add = variants())]
     variants: Vec<String>,
     /// Random worlds that every policy meets
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count(1..=1_000_000))]
     replicates: Option<u32>,
     /// Where the random worlds come from
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
     /// Change one value of the scenario; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Units run at once [default: one per processor]
-    #[arg(long, short, env = "HERDSIM_JOBS", value_name = "N")]
+    #[arg(long, short, env = "HERDSIM_JOBS", value_name = "N", value_parser = some)]
     jobs: Option<NonZeroUsize>,
 }
 

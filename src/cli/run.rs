@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::completions::policies;
 use super::played::Played;
 use super::precise::Asked;
 use super::sitting::{self, Habits, Sat};
+use super::values::count;
 use super::{Console, Failure, memory, points, report, trace};
 use crate::explore::Precision;
 use crate::metrics::Judgement;
 use crate::plan::Shard;
-use crate::report::{json, markdown, sweep as sweep_report, terminal};
-use crate::results::{self, Judged, Results, Swept, folder, tables};
+use crate::report::{activity, json, markdown, sweep as sweep_report, terminal};
+use crate::results::{self, Activity, Archive, Judged, Results, Swept, folder, tables};
 use crate::scenario::{Axis, Loaded};
 
 const EXIT_CODES: &str = "\
@@ -45,7 +47,7 @@ pub(super) struct Run {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Also show how the other policies differ from this one in the same random worlds
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", add = policies())]
     reference: Option<String>,
     /// Play every combination of values, key=a,b,c or key=from..to:n, and keep the metrics; may be repeated
     #[arg(long = "sweep", value_name = "KEY=VALUES", conflicts_with_all = ["reference", "trace"])]
@@ -54,11 +56,21 @@ pub(super) struct Run {
     #[arg(long, value_name = "METRIC=SHARE", conflicts_with_all = ["sweep", "keep_units"])]
     precision: Option<String>,
     /// The most replicates to play for it
-    #[arg(long, value_name = "N", default_value_t = 200, requires = "precision")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 200,
+        requires = "precision",
+        value_parser = count(1..=1_000_000)
+    )]
     max_replicates: u32,
     /// Also write every event of the first replicate of one policy and variant
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Lay what a monitor saw beside it: a CSV file with the columns active and perhaps waiting, clients
+    /// and t_s or time
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sweep", "shard"])]
+    activity: Option<PathBuf>,
     /// Play every N-th unit from the K-th on, counted from 0, and leave records for `herdsim merge`
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["trace", "keep_units", "precision", "sweep"])]
     shard: Option<Shard>,
@@ -106,6 +118,9 @@ impl Run {
         if !loaded.scenario.sweep.is_empty() {
             return self.sweep(loaded, &out, console);
         }
+        let activity = self.activity.as_ref();
+        let activity =
+            activity.map(|path| report::read_activity(path, &loaded.scenario)).transpose()?;
         let jobs = self.played.jobs();
         let habits = Habits { jobs, force: self.force, keep_units: self.keep_units };
         memory::check(&loaded.scenario, jobs)?;
@@ -117,13 +132,13 @@ impl Run {
         }
         if let Some(precision) = &self.precision {
             let precision = Precision::parse(precision)?;
-            let asked = Asked { precision, most: self.max_replicates.max(1) };
+            let asked = Asked { precision, most: self.max_replicates };
             let with = |replicates| self.load(&self.played.with_replicates(replicates));
             let first = with(asked.first(loaded.scenario.run.replicates))?;
             asked.check(&first, with, &out, self.force)?;
             let (loaded, policies, seconds) = asked.play(first, with, jobs, console)?;
             let results = Results { loaded, policies, partial: None };
-            return self.finish(&results, &out, seconds, console);
+            return self.finish(&results, activity, &out, seconds, console);
         }
         folder::check(&out, &results::digest(&loaded), self.force)?;
         let Sat { policies, partial, records, seconds } =
@@ -133,7 +148,7 @@ impl Run {
             write_partial(&results, &out, self.force, self.format, console)?;
             return Err(sitting::interrupted(partial, records, console));
         }
-        let finished = self.finish(&results, &out, seconds, console);
+        let finished = self.finish(&results, activity, &out, seconds, console);
         match &finished {
             Ok(()) | Err(Failure::ClosedPipe | Failure::Thresholds { .. }) => {
                 sitting::end(records, habits, console);
@@ -148,6 +163,7 @@ impl Run {
     fn finish(
         &self,
         results: &Results,
+        activity: Option<Activity>,
         out: &Path,
         seconds: f64,
         console: &Console,
@@ -158,8 +174,26 @@ impl Run {
             trace::write(&results.loaded.scenario, path)?;
             console.say(&format!("wrote {}", path.display()));
         }
-        let page = if self.no_report { None } else { Some(report::write(out)?) };
-        let shown = show(results, out, self.format, console);
+        let (mut page, mut beside) = (None, None);
+        if !self.no_report || activity.is_some() {
+            let archive = Archive { activity, ..Archive::open(out)? };
+            if !self.no_report {
+                page = Some(report::write(out, &archive)?);
+            }
+            beside = archive.activity.is_some().then_some(archive);
+        }
+        let printed =
+            print(results, self.format, console).and_then(|()| match (beside, self.format) {
+                (Some(archive), Format::Table) => {
+                    let text = activity::terminal(&archive, &console.style());
+                    console.data(format!("\n{text}").as_bytes())
+                }
+                (Some(archive), Format::Markdown) => {
+                    console.data(format!("\n{}", activity::markdown(&archive)).as_bytes())
+                }
+                _ => Ok(()),
+            });
+        let shown = hold(&results.judged(), out, printed);
         match (page, &shown) {
             (Some(page), Ok(()) | Err(Failure::Thresholds { .. })) if self.open => {
                 report::open(&page).and(shown)
@@ -180,7 +214,7 @@ impl Run {
     fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
         folder::check(out, &results::digest(&loaded), self.force)?;
         let more = self.reference.is_some() || self.trace.is_some() || self.precision.is_some();
-        if more || self.shard.is_some() || self.keep_units || self.open {
+        if more || self.shard.is_some() || self.activity.is_some() || self.keep_units || self.open {
             let help =
                 "run the scenario at one point: without its [sweep], with --set for the values";
             let what = "a sweep keeps the metrics of its points alone".to_owned();

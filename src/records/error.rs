@@ -44,7 +44,9 @@ impl RecordsError {
     /// What to do about it.
     pub fn help(&self) -> &'static str {
         match self {
-            RecordsError::Io { .. } => "see that it is there and may be read and written",
+            RecordsError::Io { .. } => {
+                "see that it is there and may be read and written, and that there is room"
+            }
             RecordsError::None(_) => {
                 "name a folder that `herdsim run --shard K/N` has written, or an empty one to write to"
             }

@@ -149,6 +149,14 @@ impl Log {
     }
 }
 
+impl Drop for Log {
+    /// Lets go of the lock. A process that is just being started has a copy of the open file for a moment,
+    /// and with it the lock, which the end of this one alone would not end.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 fn header(digest: &str) -> String {
     format!("{FORMAT} {digest}\n")
 }
@@ -168,4 +176,21 @@ pub(super) fn frame(unit: Unit, record: &UnitRecord) -> Vec<u8> {
 /// The record in a payload.
 pub(super) fn record(payload: &[u8]) -> Option<UnitRecord> {
     postcard::from_bytes::<(Unit, UnitRecord)>(payload).ok().map(|(_, record)| record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_the_open_file_does_not_keep_the_lock() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("units.bin");
+        let log = Log::open(&path, "digest").unwrap();
+        let copy = log.file.try_clone().unwrap();
+        assert!(matches!(Log::open(&path, "digest"), Err(RecordsError::InUse(_))));
+        drop(log);
+        assert!(Log::open(&path, "digest").is_ok());
+        drop(copy);
+    }
 }

@@ -4,15 +4,16 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::text::{Ink, Piece, wrap};
 use crate::metric::{Kind as Estimate, Metric};
 use crate::scenario::keys::{Absent, Form, Found, Key, Kind, Plain, Range, Shape, shape, shapes};
 
-/// A key of a scenario: meaning, what may stand there, default, and the keys below it.
-pub fn key(found: &Found) -> String {
+/// A key of a scenario, in so many columns: meaning, what may stand there, default, and the keys below it.
+pub fn key(found: &Found, width: usize) -> String {
     let Key { kind, means, source, .. } = found.key;
-    let mut text = format!("{}\n  {means}\n\n", found.path);
+    let mut text = format!("{}\n{}\n", found.path, filled("  ", means, width));
     let mut line = |what: &str, says: &str| {
-        let _ = writeln!(text, "  {what:<9}{says}");
+        text.push_str(&filled(&format!("  {what:<9}"), says, width));
     };
     line("is", &value(found.key));
     match &found.key.absent {
@@ -27,13 +28,13 @@ pub fn key(found: &Found) -> String {
         line("source", source);
     }
     for name in kind.shapes() {
-        text.push_str(&below(shape(name)));
+        text.push_str(&below(shape(name), width));
     }
     text
 }
 
-/// A metric: meaning, unit, and how replicates are put together.
-pub fn metric(metric: Metric) -> String {
+/// A metric, in so many columns: meaning, unit, and how replicates are put together.
+pub fn metric(metric: Metric, width: usize) -> String {
     let estimate = match metric.kind() {
         Estimate::Mean => "the mean of the replicates, with Student's t interval at 95 %",
         Estimate::Share => "a share of the replicates, with Wilson's interval at 95 %",
@@ -42,9 +43,11 @@ pub fn metric(metric: Metric) -> String {
              had not come by the end counts as infinite"
         }
     };
-    let (means, unit) = (metric.means(), metric.unit());
     format!(
-        "{metric} (a metric of summary.csv)\n  {means}\n\n  unit     {unit}\n  estimate {estimate}\n"
+        "{metric} (a metric of summary.csv)\n{}\n{}{}",
+        filled("  ", metric.means(), width),
+        filled("  unit     ", metric.unit(), width),
+        filled("  estimate ", estimate, width)
     )
 }
 
@@ -55,8 +58,9 @@ pub fn page() -> String {
 
 Every key that may stand in a scenario, made by `herdsim explain --all` from the table that the program itself uses.
 `herdsim explain fleet.clients` shows one of them, and of any metric what it measures. Every value that is no number has
-its unit (`\"170ms\"`, `\"900/s\"`); a bare number is refused where a duration is due. The README shows a whole scenario,
-and `scenarios/` has many; how delays and retries are put together is told in [policies.md](policies.md).
+its unit (`\"170ms\"`, `\"900/s\"`); a bare number is refused where a duration is due. Whole numbers may be grouped,
+`10_000`, or written short in quotes, `\"10k\"` and `\"1.5M\"`. The README shows a whole scenario, and `scenarios/` has
+many; how delays and retries are put together is told in [policies.md](policies.md).
 
 What stands in ‹angle brackets› has keys of its own, in the section of that name.
 "
@@ -110,12 +114,20 @@ fn range(range: &Range, kind: &Kind) -> String {
 }
 
 /// The keys of a shape, a line each.
-fn below(shape: &Shape) -> String {
+fn below(shape: &Shape, columns: usize) -> String {
     let width = shape.keys.iter().map(|key| key.name.width()).max().unwrap_or(0);
     let what = if shape.form == Form::Choice { "one of" } else { "keys" };
     let mut text = format!("\n  {what} ‹{}›\n", shape.name);
     for Key { name, means, .. } in &shape.keys {
-        let _ = writeln!(text, "    {name:width$}  {means}");
+        text.push_str(&filled(&format!("    {name:width$}  "), means, columns));
     }
     text
+}
+
+/// Words behind `prefix`, later lines indented as far.
+fn filled(prefix: &str, words: &str, width: usize) -> String {
+    let mut words = words.split_whitespace();
+    let first = Piece::new(format!("{prefix}{}", words.next().unwrap_or_default()));
+    let pieces: Vec<Piece> = std::iter::once(first).chain(words.map(Piece::new)).collect();
+    wrap(&pieces, " ", width, &" ".repeat(prefix.width()), Ink::Plain)
 }

@@ -1,11 +1,13 @@
 //! Views of results: [`mod@page`] with its pictures to look at, [`terminal`] for people, [`markdown`] for a
-//! pull request, [`json`] for programs; [`compare`] sets two finished runs side by side; [`mod@check`] is of
-//! a scenario that has none yet, [`explain`] and [`schema`] of the keys of any.
+//! pull request, [`json`] for programs; [`activity`] lays what a monitor saw beside them, [`compare`] sets two
+//! finished runs side by side; [`mod@check`] is of a scenario that has none yet, [`explain`] and [`schema`]
+//! of the keys of any.
 //!
 //! Pure functions of [`Results`](crate::results::Results) or a scenario: nothing is run, read or
 //! written here, so a report can be made again at any time. What a time that had not come by the end
 //! looks like is decided in one place (`columns`): `> 30m`, never a number.
 
+pub mod activity;
 pub mod backoff;
 mod beside;
 pub mod check;

@@ -8,6 +8,8 @@ use crate::scenario::keys::{Absent, Form, Key, Kind, Plain, Range, Shape, shapes
 /// A duration as [`crate::units::Span`] reads it, roughly: numbers with units.
 const DURATION: &str = r"^\s*([0-9.]+\s*[a-zµ]+\s*)+$";
 const RATE: &str = r"^\s*[0-9.eE+-]+\s*/s$";
+/// A count beyond what is handy as a number.
+const COUNT: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]*[0-9])?[kM]?\s*$";
 const COMPARISON: &str = r"^\s*[<>]=?\s*[-+]?[0-9.eE+-]+\s*$";
 
 /// The schema of a scenario.
@@ -122,7 +124,12 @@ fn of_plain(plain: Plain, range: &Range) -> Value {
     match plain {
         Plain::Text => json!({ "type": "string" }),
         Plain::Boolean => json!({ "type": "boolean" }),
-        Plain::Count => number("integer", range),
+        Plain::Count => {
+            let mut count = number("integer", range);
+            count["type"] = json!(["integer", "string"]);
+            count["pattern"] = json!(COUNT);
+            count
+        }
         Plain::Number | Plain::Share => number("number", range),
         Plain::Duration => json!({ "type": "string", "pattern": DURATION }),
         Plain::Rate => json!({ "type": "string", "pattern": RATE }),

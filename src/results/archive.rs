@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::Judged;
 use super::manifest::NAME;
 use super::read::{self, Case, Finished, ReadError};
+use super::{Activity, Judged};
 use crate::metrics::{Metric, Outcome, Value};
 use crate::scenario::{self, Loaded, Source};
 
@@ -28,6 +28,8 @@ pub struct Archive {
     pub chosen: Chosen,
     /// What came of each, in the order they were played.
     pub records: Vec<Record>,
+    /// What was measured of the real system, where it is to stand beside them.
+    pub activity: Option<Activity>,
 }
 
 /// What was played of a scenario that has more.
@@ -121,7 +123,8 @@ impl Archive {
         let Finished { version, digest, order, cases, .. } = &finished;
         let records = order.iter().map(|case| tables.record(case, &cases[case])).collect();
         let (version, digest) = (version.clone(), digest.clone());
-        Ok(Archive { version, target: manifest.target, digest, loaded, chosen, records })
+        let target = manifest.target;
+        Ok(Archive { version, target, digest, loaded, chosen, records, activity: None })
     }
 
     /// Every threshold of every policy, or policy and variant, in the order they were played.

@@ -62,21 +62,25 @@ pub enum ResultsError {
 
 impl ResultsError {
     /// What to do about it.
-    pub fn help(&self) -> Option<&'static str> {
+    pub fn help(&self) -> &'static str {
         match self {
             ResultsError::OtherDigest(_) => {
-                Some("replace them with `--force`, or choose another folder with `--out`")
+                "replace them with `--force`, or choose another folder with `--out`"
             }
             ResultsError::Mixed { .. } => {
-                Some("move it elsewhere, or choose another folder with `--out`")
+                "move it elsewhere, or choose another folder with `--out`"
             }
             ResultsError::Foreign(_) => {
-                Some("choose another folder with `--out`, or empty this one yourself")
+                "choose another folder with `--out`, or empty this one yourself"
             }
-            ResultsError::Io { .. } | ResultsError::NotAFolder(_) | ResultsError::InUse(_) => {
-                Some("choose another folder with `--out`")
+            ResultsError::Io { .. } => {
+                "see that there is room and that it may be written to, or choose another folder with \
+                 `--out`"
             }
-            ResultsError::Aside { .. } => None,
+            ResultsError::NotAFolder(_) | ResultsError::InUse(_) => {
+                "choose another folder with `--out`"
+            }
+            ResultsError::Aside { .. } => "see what is in its way, then move them back",
         }
     }
 
@@ -133,8 +137,15 @@ pub const PAGE: &str = "report.html";
 
 /// What a report leaves in a results folder beside its data: made from them at any time, so that no
 /// manifest lists them.
-const VIEWS: [&str; 6] =
-    [PAGE, "timeline.svg", "concurrency.svg", "drain.svg", "clients.svg", "attempts.svg"];
+const VIEWS: [&str; 7] = [
+    PAGE,
+    "timeline.svg",
+    "concurrency.svg",
+    "drain.svg",
+    "clients.svg",
+    "attempts.svg",
+    "activity.svg",
+];
 
 /// Puts `views` into the results folder `dir`, each whole or not at all, in the place of earlier ones.
 ///

@@ -5,6 +5,7 @@
 //! [`archive`] everything that a picture shows, and a [`Comparison`] sets two runs side by side. The bytes depend on the scenario, the seed, the
 //! version and the target alone: no wall-clock time, no path of this machine, one format of numbers.
 
+mod activity;
 pub mod archive;
 pub mod comparison;
 mod differences;
@@ -21,6 +22,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+pub use activity::{Activity, Reading};
 pub use archive::Archive;
 pub use comparison::{Comparison, Mismatch};
 pub use differences::AgainstReference;

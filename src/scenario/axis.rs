@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::ScenarioError;
+use crate::units;
 
 /// A key and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,8 +52,11 @@ impl Axis {
         }
     }
 
-    /// A number and the unit behind it, as in `30s`.
+    /// A number and the unit behind it, as in `30s`; `10k` is 10000 without a unit.
     pub fn number(text: &str) -> Option<(f64, &str)> {
+        if let Some(count) = units::count(text) {
+            return Some((count as f64, ""));
+        }
         let unit = text.find(|c: char| c.is_ascii_alphabetic() || c == '/').unwrap_or(text.len());
         let (number, unit) = text.split_at(unit);
         let number: f64 = number.trim().replace('_', "").parse().ok()?;
@@ -95,7 +99,7 @@ fn range(from: &str, rest: &str) -> Option<Vec<String>> {
         return Some(vec![String::new(); count]);
     }
     let ((low, unit), (high, other)) = (Axis::number(from)?, Axis::number(to.trim())?);
-    let whole = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '_' || c == '-');
+    let whole = |text: &str| units::count(text.trim_start_matches('-')).is_some();
     let whole = unit.is_empty() && whole(from) && whole(to.trim());
     let value = |index: usize| {
         let value = low + (high - low) * index as f64 / (count - 1) as f64;
@@ -118,6 +122,8 @@ mod tests {
         assert_eq!(values("k=100..400:4"), ["100", "200", "300", "400"]);
         assert_eq!(values("k=10..15:3"), ["10", "13", "15"], "whole ends, whole values");
         assert_eq!(values("k=0..1.0:3"), ["0", "0.5", "1"]);
+        assert_eq!(values("k=1k..2k:4"), ["1000", "1333", "1667", "2000"]);
+        assert_eq!(values("k=1k,2k"), ["1k", "2k"]);
         assert_eq!(values("k=1s..2s:3"), ["1s", "1.5s", "2s"]);
         assert_eq!(values("k=500ms"), ["500ms"]);
         assert_eq!(Axis::parse(" a.b =1,2").unwrap().set(1), "a.b=2");

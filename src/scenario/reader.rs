@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::diagnostic::{Problems, alternatives, nearest};
 use super::tree::{Entry, Node, Value};
-use crate::units::{Ratio, Span};
+use crate::units::{self, Ratio, Span};
 
 /// The keys of a table, being read.
 pub(super) struct Fields<'a> {
@@ -184,21 +184,24 @@ pub(super) fn boolean(node: &Node, problems: &mut Problems) -> Option<bool> {
     }
 }
 
-/// A whole number within a range.
+/// A whole number within a range; as a text it may end in `k` or `M`.
 pub(super) fn integer(
     range: RangeInclusive<u64>,
 ) -> impl FnOnce(&Node, &mut Problems) -> Option<u64> {
     move |node, problems| {
         let (low, high) = (*range.start(), *range.end());
         let help = format!("write a whole number from {low} to {high}");
-        let message = match node.value {
-            Value::Integer(integer) => match u64::try_from(integer) {
-                Ok(number) if range.contains(&number) => return Some(number),
-                Ok(number) if number < low => format!("{number} is too small"),
-                Ok(number) => format!("{number} is too large"),
-                Err(_) => format!("{integer} is negative"),
-            },
-            Value::Huge => "this number is too large".to_owned(),
+        let number = match &node.value {
+            Value::Integer(integer) => u64::try_from(*integer).ok(),
+            Value::Text(text) => units::count(text),
+            _ => None,
+        };
+        let message = match (number, &node.value) {
+            (Some(number), _) if range.contains(&number) => return Some(number),
+            (Some(number), _) if number < low => format!("{number} is too small"),
+            (Some(number), _) => format!("{number} is too large"),
+            (None, Value::Integer(integer)) => format!("{integer} is negative"),
+            (None, Value::Huge) => "this number is too large".to_owned(),
             _ => format!("a whole number is due here, not {}", node.kind()),
         };
         problems.add(message, node.place.clone(), help);
@@ -266,6 +269,12 @@ pub(super) fn rate(node: &Node, problems: &mut Problems) -> Option<Span> {
 
 /// A rate, `"900/s"`, as how many a second.
 pub(super) fn rate_per_second(node: &Node, problems: &mut Problems) -> Option<f64> {
+    const EXAMPLE: &str = "write how many a second, as in \"900/s\"";
+    if let Value::Integer(_) | Value::Float(_) | Value::Huge = node.value {
+        let message = "a bare number is no rate: its unit is missing";
+        problems.add(message, node.place.clone(), EXAMPLE);
+        return None;
+    }
     let written = text(node, problems)?;
     let number = written.strip_suffix("/s").and_then(|number| number.trim().parse::<f64>().ok());
     match number {
@@ -276,8 +285,7 @@ pub(super) fn rate_per_second(node: &Node, problems: &mut Problems) -> Option<f6
             None
         }
         None => {
-            let help = "write how many a second, as in \"900/s\"";
-            problems.add(format!("`{written}` is no rate"), node.place.clone(), help);
+            problems.add(format!("`{written}` is no rate"), node.place.clone(), EXAMPLE);
             None
         }
     }

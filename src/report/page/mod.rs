@@ -3,6 +3,7 @@
 //! The first screen answers the question; below it stands what the answer rests on, each picture with its
 //! numbers. Everything that a scenario's author wrote is escaped.
 
+mod activity;
 mod assumptions;
 mod board;
 mod closed_forms;
@@ -56,6 +57,7 @@ fn render(scene: &Scene<'_>, pictures: &[Picture]) -> String {
             ("why", &escaped(&why)),
             ("thresholds", &thresholds::render(scene)),
             ("board", &board::render(scene)),
+            ("activity", &activity::render(scene, pictures)),
             ("timeline", &details("Timeline as numbers", &rendered(&figures::timeline(scene)))),
             ("sections", &sections(scene, pictures)),
             ("theory", &closed_forms::table(scene).render()),

@@ -4,6 +4,7 @@
 //! A case keeps its colour (of Okabe and Ito's, which colour-blind readers tell apart) in every picture,
 //! and its dash where lines share a plot.
 
+mod activity;
 mod attempts;
 mod clients;
 mod concurrency;
@@ -41,6 +42,9 @@ pub(super) fn pictures(scene: &Scene<'_>) -> Vec<Picture> {
     let mut pictures = vec![timeline::picture(scene), concurrency::picture(scene)];
     if scene.has_trigger() {
         pictures.push(drain::picture(scene));
+    }
+    if let Some(activity) = &scene.archive.activity {
+        pictures.push(activity::picture(scene, activity));
     }
     pictures.extend([clients::picture(scene), attempts::picture(scene)]);
     pictures

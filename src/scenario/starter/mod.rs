@@ -1,8 +1,10 @@
 //! A first scenario of one's own: a restart of everything, and three ways to meet it.
 //!
-//! It is written from a few numbers, or from what an operator has: a `pgbouncer.ini`, a connection URL.
+//! It is written from a few numbers, or from what an operator has: a `pgbouncer.ini`, a connection URL, the
+//! counters of a database.
 
 mod pgbouncer;
+mod stats;
 mod url;
 
 use std::fmt::Write;
@@ -10,7 +12,11 @@ use std::fmt::Write;
 use crate::units::Span;
 
 pub use pgbouncer::from_pgbouncer;
+pub use stats::{Stats, between, from_stats};
 pub use url::from_url;
+
+/// From a client to the pooler and back, in a first scenario.
+const ROUND_TRIP: Span = Span::from_millis(1);
 
 /// What a first scenario is written from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +37,12 @@ pub struct Starter {
     pub logins: Vec<(&'static str, String)>,
     /// Further keys of the policies, as they are written.
     pub policy: Vec<(&'static str, String)>,
+    /// What the load was taken from, as a comment.
+    pub rate_note: String,
+    /// What the time of a transaction was taken from, as a comment.
+    pub service_note: String,
+    /// What of the load was taken.
+    pub taken: Vec<String>,
     /// What was there to be taken and was not, by name.
     pub ignored: Vec<String>,
 }
@@ -50,8 +62,9 @@ impl Starter {
     /// The scenario, with comments that say what to change.
     pub fn text(&self) -> String {
         let clients = self.clients.unwrap_or(1_000);
-        let poll = self.poll.unwrap_or(Span::from_secs(30));
-        let service = self.service.unwrap_or(Span::from_millis(50));
+        let poll = self.poll_or_default();
+        let service = self.service_or_default();
+        let (rate_note, service_note) = (&self.rate_note, &self.service_note);
         let warm_up = Span::from_secs(120).max(poll + poll);
         let duration =
             warm_up + Span::from_secs(600).max(Span::from_ticks(poll.ticks().saturating_mul(10)));
@@ -72,12 +85,12 @@ replicates = 10          # random worlds that every policy meets
 seed = 1
 
 [fleet]
-clients = {clients}
-round_trip = \"1ms\"       # from a client to the pooler and back
+{rate_note}clients = {clients}
+round_trip = \"{ROUND_TRIP}\"       # from a client to the pooler and back
 initial = {{ warm = {{ interval = \"{poll}\" }} }}
 
 {pooler}{logins}[database]
-claim = {{ exponential = {{ mean = \"{service}\" }} }}
+{service_note}claim = {{ exponential = {{ mean = \"{service}\" }} }}
 contention = \"none\"      # {{ cores = 16 }} if more than so many at once slow each other down
 
 [[disturbance]]
@@ -103,6 +116,14 @@ poll = [\"{poll}\", {{ scale = [0.5, 1.5] }}]
 # time_to_drain_s = \"< 120\"
 ",
         )
+    }
+
+    fn poll_or_default(&self) -> Span {
+        self.poll.unwrap_or(Span::from_secs(30))
+    }
+
+    fn service_or_default(&self) -> Span {
+        self.service.unwrap_or(Span::from_millis(50))
     }
 
     fn pooler(&self) -> String {
