@@ -44,6 +44,18 @@ fn the_page_of_policies_shows_what_its_commands_print() {
 }
 
 #[test]
+fn the_page_of_policies_shows_what_its_picture_command_draws() {
+    let place = tempfile::tempdir().unwrap();
+    let line = POLICIES.lines().find(|line| line.contains("--svg")).expect("a picture is shown");
+    let command = line.split('`').nth(1).unwrap();
+    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    herdsim(place.path(), &args);
+    let drawn = std::fs::read_to_string(place.path().join("botocore-standard.svg")).unwrap();
+    roxmltree::Document::parse(&drawn).unwrap();
+    assert!(drawn == include_str!("../docs/botocore-standard.svg"), "{drawn}");
+}
+
+#[test]
 fn the_guide_shows_what_its_commands_print() {
     prints_what_it_shows(GUIDE);
 }

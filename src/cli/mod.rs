@@ -28,6 +28,7 @@ mod schema;
 mod sitting;
 mod trace;
 mod tune;
+mod whole;
 
 use std::process;
 

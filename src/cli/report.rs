@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{Console, Failure};
 use crate::report::page;
-use crate::results::{Archive, folder};
+use crate::results::{Archive, ReadError, SweptArchive, folder};
 
 /// Make the page and pictures of a results folder again
 #[derive(Debug, Args)]
@@ -29,7 +29,10 @@ impl Report {
 
 /// Writes the page and the pictures into a results folder; where the page is.
 pub(super) fn write(results: &Path) -> Result<PathBuf, Failure> {
-    let views = page::views(&Archive::open(results)?);
+    let views = match Archive::open(results) {
+        Err(ReadError::Swept(_)) => page::swept_views(&SweptArchive::open(results)?),
+        archive => page::views(&archive?),
+    };
     folder::put_views(results, &views)?;
     Ok(results.join(folder::PAGE))
 }

@@ -11,6 +11,7 @@ mod beside;
 pub mod check;
 mod columns;
 pub mod compare;
+mod conduct;
 mod courses;
 mod differences;
 pub mod edge;

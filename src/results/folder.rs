@@ -133,8 +133,16 @@ pub const PAGE: &str = "report.html";
 
 /// What a report leaves in a results folder beside its data: made from them at any time, so that no
 /// manifest lists them.
-const VIEWS: [&str; 6] =
-    [PAGE, "timeline.svg", "concurrency.svg", "drain.svg", "clients.svg", "attempts.svg"];
+const VIEWS: [&str; 8] = [
+    PAGE,
+    "timeline.svg",
+    "concurrency.svg",
+    "drain.svg",
+    "clients.svg",
+    "attempts.svg",
+    "sweep.svg",
+    "map.svg",
+];
 
 /// Puts `views` into the results folder `dir`, each whole or not at all, in the place of earlier ones.
 ///

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 /// Colours and dashes that `chart.css` has.
 const COLOURS: usize = 7;
 const DASHES: usize = 4;
+/// Shapes of markers.
+const MARKERS: usize = 5;
 
 /// Elements in the order they are painted.
 #[derive(Default)]
@@ -52,6 +54,33 @@ impl Drawing {
     pub fn dot(&mut self, (x, y): Point, radius: f64, class: &str) {
         let [x, y, radius] = [x, y, radius].map(number);
         let _ = writeln!(self.0, r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#);
+    }
+
+    /// A point of a case, by whose number its shape is chosen.
+    pub fn marker(&mut self, case: usize, (x, y): Point) {
+        const SIZE: f64 = 3.6;
+        let (left, right, up, down) = (x - SIZE, x + SIZE, y - SIZE, y + SIZE);
+        match case % MARKERS {
+            0 => self.dot((x, y), SIZE, "bars"),
+            1 => self.area(&[(left, up), (right, up)], &[(left, down), (right, down)], "bars"),
+            2 => self.area(&[(left, down), (x, up)], &[(right, down)], "bars"),
+            3 => self.area(&[(left, y), (x, up)], &[(x, down), (right, y)], "bars"),
+            _ => self.area(&[(left, up), (x, down)], &[(right, up)], "bars"),
+        }
+    }
+
+    /// That a point lies above the picture's upper end.
+    pub fn beyond(&mut self, (x, y): Point) {
+        self.area(&[(x - 4.0, y + 4.0), (x, y - 4.0)], &[(x + 4.0, y + 4.0)], "open");
+    }
+
+    /// A rectangle from its upper left corner, more or less opaque.
+    pub fn cell(&mut self, (x, y): Point, size: (f64, f64), class: &str, opacity: f64) {
+        let [x, y, width, height] = [x, y, size.0, size.1].map(number);
+        let _ = writeln!(
+            self.0,
+            r#"<rect class="cell {class}" x="{x}" y="{y}" width="{width}" height="{height}" fill-opacity="{opacity:.2}"/>"#
+        );
     }
 
     /// A group of all that belongs to a case, by its number: in its colour and with its dash, a pair that

@@ -3,7 +3,7 @@
 
 use super::Picture;
 use super::draw::Drawing;
-use super::grid::{Column, Grid, Unit, least, mean, most, thinned};
+use super::grid::{Column, Grid, ROW, Unit, least, mean, most, thinned};
 use crate::report::numbers::count;
 use crate::report::scene::Scene;
 
@@ -18,7 +18,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         x_end: scene.duration(),
         y_end: full,
     };
-    let grid = Grid::new(scene, vec![column]);
+    let grid = Grid::new(scene.names(), vec![column], ROW);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
@@ -33,8 +33,8 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
             drawing.area(&high, &low, "band");
             drawing.line(&course, "line");
             drawing.line(&panel.level(case.capacity), "limit");
-            grid.marks(drawing, row, 0, case);
-            grid.label(drawing, row, case, &[&case.outcome.words()]);
+            grid.marks(drawing, row, 0, &case.marks);
+            grid.label(drawing, row, &[&case.outcome.words()]);
         });
     }
     Picture {
