@@ -18,6 +18,7 @@ pub mod edge;
 pub mod explain;
 pub(crate) mod guards;
 mod happenings;
+mod histogram;
 pub mod json;
 pub mod map;
 pub mod markdown;

@@ -97,14 +97,22 @@ impl Drawing {
     }
 }
 
-fn path(mut points: impl Iterator<Item = Point>) -> Option<String> {
-    let place = |(x, y): Point| format!("{},{}", number(x), number(y));
-    let mut path = format!("M{}", place(points.next()?));
+/// A path through `points`. One between two others of its height adds nothing and is left out.
+fn path(points: impl Iterator<Item = Point>) -> Option<String> {
+    let tenths = |(x, y): Point| ((10.0 * x).round(), (10.0 * y).round());
+    let mut kept: Vec<Point> = Vec::new();
     for point in points {
-        path.push('L');
-        path.push_str(&place(point));
+        if let [.., before, last] = kept[..] {
+            let [(x0, y0), (x1, y1), (x2, y2)] = [before, last, point].map(tenths);
+            if y0 == y1 && y1 == y2 && (x1 - x0) * (x2 - x1) >= 0.0 {
+                kept.pop();
+            }
+        }
+        kept.push(point);
     }
-    Some(path)
+    let places = kept.into_iter().map(|(x, y)| format!("{},{}", number(x), number(y)));
+    let path = places.collect::<Vec<_>>().join("L");
+    (!path.is_empty()).then(|| format!("M{path}"))
 }
 
 /// A coordinate: a tenth of a unit is finer than any screen.
@@ -147,6 +155,13 @@ mod tests {
     #[test]
     fn nothing_in_a_text_is_markup() {
         assert_eq!(escaped("<a b=\"c\">&'\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39; ");
+    }
+
+    #[test]
+    fn what_adds_nothing_to_a_line_is_left_out() {
+        let drawn = |points: &[Point]| path(points.iter().copied()).unwrap();
+        assert_eq!(drawn(&[(0.0, 1.0), (1.0, 1.02), (2.0, 1.0), (3.0, 2.0)]), "M0,1L2,1L3,2");
+        assert_eq!(drawn(&[(0.0, 1.0), (2.0, 1.0), (1.0, 1.0)]), "M0,1L2,1L1,1", "it turns back");
     }
 
     #[test]

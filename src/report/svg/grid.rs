@@ -171,7 +171,7 @@ pub(super) fn thinned(values: &[f64], most: usize, fold: fn(&[f64]) -> f64) -> V
     (0..parts).map(|part| fold(&values[edge(part)..edge(part + 1)])).collect()
 }
 
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub(in crate::report) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 

@@ -26,8 +26,10 @@ use draw::number;
 
 pub(super) use draw::escaped;
 pub(super) use fans::picture as fans;
+pub(super) use grid::mean;
 pub(super) use scale::times;
 pub(super) use strip::strip;
+pub(super) use timeline::POINTS;
 
 /// How everything in a picture looks, in light and in dark.
 pub(super) const STYLE: &str = include_str!("chart.css");

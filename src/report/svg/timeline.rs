@@ -8,7 +8,7 @@ use crate::report::numbers::count;
 use crate::report::scene::Scene;
 
 /// Points of a line: about one for each two units of the picture.
-pub(super) const POINTS: usize = 340;
+pub(in crate::report) const POINTS: usize = 340;
 
 pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     let full = scene.most_backends();
