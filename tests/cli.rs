@@ -100,6 +100,7 @@ fn at_a_terminal(folder: &Path, variables: &str) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[expect(clippy::disallowed_macros, reason = "a test says what it skips")]
 fn a_terminal_gets_its_width_and_colours_that_mean_something() {
     let place = tempfile::tempdir().unwrap();
     let Some(coloured) = at_a_terminal(place.path(), "") else {

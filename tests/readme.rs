@@ -64,6 +64,7 @@ fn the_guide_shows_what_its_commands_print() {
 }
 
 #[test]
+#[expect(clippy::disallowed_macros, reason = "a test says what it skips")]
 fn the_recipes_run_where_their_tools_are() {
     const RECIPES: &str = include_str!("../docs/recipes.md");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference/deriver-restart");
