@@ -65,12 +65,12 @@ fn last_minutes(scene: &Scene<'_>, stuck: &[&Case<'_>], limit: f64) -> Option<St
     };
     let all = |of: &dyn Fn(&Case<'_>) -> f64| stuck.iter().map(|case| of(case)).collect::<Vec<_>>();
     let attempts = range(&all(&|case| rate(case, "attempts").round()), count);
-    let completed = all(&|case| rate(case, "good") + rate(case, "wasted"));
-    if completed.iter().any(|claims| *claims < 1.0) {
+    let completed = |case: &Case<'_>| rate(case, "good") + rate(case, "wasted");
+    if stuck.iter().any(|case| completed(case) < 1.0) {
         return None;
     }
-    let wasted = all(&|case| rate(case, "wasted") / (rate(case, "good") + rate(case, "wasted")));
-    let completed = range(&all(&|case| (rate(case, "good") + rate(case, "wasted")).round()), count);
+    let wasted = all(&|case| rate(case, "wasted") / completed(case));
+    let completed = range(&all(&|case| completed(case).round()), count);
     let wasted = match &*range(&wasted, percent) {
         "100 %" => "all of them".to_owned(),
         "0 %" => "none of them".to_owned(),
@@ -83,8 +83,12 @@ fn last_minutes(scene: &Scene<'_>, stuck: &[&Case<'_>], limit: f64) -> Option<St
     ))
 }
 
-/// What closed forms say of those that are stuck where their retries are the cause.
+/// What closed forms say of those that are stuck where their retries are the cause. What a variant changes is
+/// beyond them.
 fn locked_in(scene: &Scene<'_>, stuck: &[&Case<'_>]) -> Option<String> {
+    if scene.rows != Rows::Policies {
+        return None;
+    }
     let scenario = scene.scenario();
     let full = theory::throughput(scenario, scenario.pooler.pool_size);
     let window = |case: &&Case<'_>| {
