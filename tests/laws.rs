@@ -480,6 +480,9 @@ proptest! {
         prop_assert!(counts.acquisitions >= counts.polls);
         let total: u64 = record.timeline.buckets.iter().map(|bucket| bucket.good).sum();
         prop_assert!(total >= counts.good_claims, "the timeline covers the whole run");
+        for bucket in &record.timeline.buckets {
+            prop_assert!(bucket.cl_dead_ticks <= bucket.cl_waiting_ticks, "the dead wait too");
+        }
         prop_assert_eq!(record, sweep::play_unit(&scenario, unit));
     }
 }

@@ -120,7 +120,7 @@ fn the_same_results_give_the_same_bytes_and_views_do_not_hinder_a_new_run() {
     folder::put_views(&results, &views).unwrap();
     let again = Archive::open(&results).unwrap();
     assert_eq!(page::views(&again), views);
-    let digest = archive.digest.clone();
+    let digest = archive.provenance.digest.clone();
     folder::check(&results, &digest, false).unwrap();
     fs::write(results.join("notes.txt"), "mine").unwrap();
     assert!(folder::check(&results, &digest, false).is_err(), "what is not ours stays ours not");

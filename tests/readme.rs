@@ -1,6 +1,9 @@
 //! What the README and the pages of `docs/` show works as shown. The README's commands and its table are
 //! checked where they are slow: in `.ci/run`.
 
+use std::path::Path;
+use std::process::{Command, Output};
+
 use crate::cli::{herdsim, stdout};
 use herdsim::scenario;
 
@@ -44,8 +47,58 @@ fn the_page_of_policies_shows_what_its_commands_print() {
 }
 
 #[test]
+fn the_page_of_policies_shows_what_its_picture_command_draws() {
+    let place = tempfile::tempdir().unwrap();
+    let line = POLICIES.lines().find(|line| line.contains("--svg")).expect("a picture is shown");
+    let command = line.split('`').nth(1).unwrap();
+    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    herdsim(place.path(), &args);
+    let drawn = std::fs::read_to_string(place.path().join("botocore-standard.svg")).unwrap();
+    roxmltree::Document::parse(&drawn).unwrap();
+    assert!(drawn == include_str!("../docs/botocore-standard.svg"), "{drawn}");
+}
+
+#[test]
 fn the_guide_shows_what_its_commands_print() {
     prints_what_it_shows(GUIDE);
+}
+
+#[test]
+#[expect(clippy::disallowed_macros, reason = "a test says what it skips")]
+fn the_recipes_run_where_their_tools_are() {
+    const RECIPES: &str = include_str!("../docs/recipes.md");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference/deriver-restart");
+    let place = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let run = |program: &str, args: &[&str]| {
+        Command::new(program).args(args).current_dir(place.path()).output().ok()
+    };
+    let works = |output: Option<Output>| output.is_some_and(|output| output.status.success());
+    // What runs the file of a block, and what tells whether it is there.
+    let sql = "import duckdb, sys; print(duckdb.sql(open(sys.argv[1]).read()))";
+    for (language, program, before, probe) in [
+        ("gnuplot", "gnuplot", &[][..], &["--version"][..]),
+        ("python", "python3", &[], &["-c", "import pandas"]),
+        ("sql", "python3", &["-c", sql], &["-c", "import duckdb"]),
+    ] {
+        let blocks = blocks(RECIPES, language);
+        assert!(!blocks.is_empty(), "{language}");
+        if !works(run(program, probe)) {
+            eprintln!("skipped the recipes in {language}: {program} {} fails", probe.join(" "));
+            continue;
+        }
+        for block in blocks {
+            std::fs::write(place.path().join("block"), block).unwrap();
+            let output = run(program, &[before, &["block"]].concat()).unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{language}:\n{block}\n{said}");
+            let shown = String::from_utf8_lossy(&output.stdout);
+            assert!(language == "gnuplot" || shown.contains("jittered-no-retry"), "{shown}");
+        }
+    }
 }
 
 /// Below each `$ command` of a console block stands what it prints; all run in one folder.

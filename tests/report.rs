@@ -1,5 +1,7 @@
 //! Reports, word for word.
 
+use std::fs;
+
 use herdsim::metrics::{Metric, Value};
 use herdsim::report::{Glyphs, Ink, Style, json, markdown, terminal};
 use herdsim::results::Results;
@@ -58,6 +60,13 @@ active backends, 0 – 32m, 368 = full
   a-name-beyond-al…  ▁▁▁▄███▄▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                         ▲ 2m
 
+time at 0 – 368 active backends, 90 % = full
+  baseline                 ▁                                                   █
+  jittered                 █                                                   ▁
+  jittered-no-retry        █                                                   ▁
+  a-name-beyond-al…        █                                                   ▁
+                     0                                                       368
+
 warning: with 5 replicates a median has no 95 % interval: use --replicates 6 or
 more
 warning: the run ended 30m after the trigger, before all had drained: see
@@ -110,6 +119,13 @@ active backends, 0 – 32m, 368 = full
   a-name-beyond-al…  ▁▄█▄▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                       ▲ 2m
 
+time at 0 – 368 active backends, 90 % = full
+  baseline             ▁                       █
+  jittered             █                       ▁
+  jittered-no-retry    █                       ▁
+  a-name-beyond-al…    █                       ▁
+                     0                       368
+
 warning: with 5 replicates a median has no 95 %
 interval: use --replicates 6 or more
 warning: the run ended 30m after the trigger,
@@ -118,6 +134,20 @@ with --set run.duration=2h8m
 "
         )
     );
+}
+
+/// Wherever something moves, the difference of the committed reports shows what.
+#[test]
+fn the_report_of_each_width_is_as_committed() {
+    let plain = |width| Style { width, ..PLAIN };
+    let ascii = Style { glyphs: Glyphs::Ascii, ..plain(60) };
+    for (style, committed) in
+        [(plain(60), "60.txt"), (plain(120), "120.txt"), (ascii, "60-ascii.txt")]
+    {
+        let path = format!("{}/tests/data/report/{committed}", env!("CARGO_MANIFEST_DIR"));
+        let text = shown(&mixed(), style);
+        assert!(fs::read_to_string(path).unwrap() == text, "{committed} is not:\n{text}");
+    }
 }
 
 #[test]
@@ -226,6 +256,11 @@ active backends, 0 – 32m, 368 = full
   a  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   b  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
 
+time at 0 – 2 active backends, 67 % = full
+  a  ▄ █
+  b  ▄ █
+     0 2
+
 a, b: mean active backends 65 in theory, 40.5 simulated
 "
         )
@@ -261,6 +296,11 @@ active backends, 0 – 32m, 368 = full
   nothing  ▁▁▁▁▆████████████████████████████████████████████████████████████████
   pause    ▁▁▁▁▆███▆▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
                ▲ 2m             ▲ 10m
+
+time at 0 – 368 active backends, 90 % = full
+  nothing         ▁                                                            █
+  pause           █                                                            ▁
+           0                                                                 368
 
 warning: the run ended 30m after the trigger, before all had drained: see
 whether they ever do with --set run.duration=2h8m
@@ -351,17 +391,26 @@ fn markdown_is_the_same_table() {
             r"
 ### sample: Everybody restarts
 
-11 543 clients · pool 368 · claim 170 ms exponential · max\_client\_conn 9 000 · 5 replicates × 1 policy · seed 7 · 32m simulated · 2m warm-up
-
-- at 2m all clients restart within 200 ms, and the database with them
+**The fleet has not drained by the end of the run, 30m after the trigger.**
 
 | policy | peak active | p99 active | peak clients | refused | amplification | wasted | time to drain | 99 % served |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 | base\|line | 368 | 368 | 9 000 | 2.37 M | 22.1× | 99 % | > 30m | > 30m |
 
-The fleet has not drained by the end of the run, 30m after the trigger.
+11 543 clients · pool 368 · claim 170 ms exponential · max\_client\_conn 9 000 · 5 replicates × 1 policy · seed 7 · 32m simulated · 2m warm-up
 
+- at 2m all clients restart within 200 ms, and the database with them
 - warning: the run ended 30m after the trigger, before all had drained: see whether they ever do with --set run.duration=2h8m
+
+<details><summary>The course of it</summary>
+
+```text
+active backends, 0 – 32m, 368 = full
+  base|line  ▁▁▁▁▁▅█████████████████████████████████████████████████████████████████████████████████
+                  ▲ 2m
+```
+
+</details>
 "
         )
     );

@@ -41,8 +41,12 @@ pub fn restarted(policies: &[(&str, &[Option<u64>])]) -> Results {
                 drain: Drain { at: TRIGGER, after: drain.map(Span::from_secs) },
             })
             .collect();
+        let stuck = drains.iter().all(Option::is_none);
+        // A tenth of the time full, or all but a tenth.
+        let mut held = vec![0; 369];
+        (held[40], held[368]) = if stuck { (1, 9) } else { (9, 1) };
+        summary.occupancy.all = Levels { held };
         for (index, bucket) in summary.timeline.buckets.iter_mut().enumerate() {
-            let stuck = drains.iter().all(Option::is_none);
             let active = match index {
                 0..120 => 40,
                 120..240 => 368,

@@ -71,11 +71,9 @@ fn every_combination_is_a_row_of_each_policy() {
     );
     assert!(file("manifest.json").contains("\"key\": \"database.claim\""));
 
-    for command in [&["report", "results/s"][..], &["compare", "results/s", "results/s"]] {
-        let refused = herdsim(place.path(), command);
-        assert_eq!(refused.status.code(), Some(2));
-        assert!(stderr(&refused).contains("results/s holds a sweep"), "{}", stderr(&refused));
-    }
+    let refused = herdsim(place.path(), &["compare", "results/s", "results/s"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("results/s holds a sweep"), "{}", stderr(&refused));
 
     let text = stdout(&output);
     assert!(text.contains("\npolicy clients    claim     1 thresholds"), "{text}");
@@ -96,6 +94,102 @@ fn flags_take_the_place_of_the_files_values() {
     assert_eq!(points[0]["policies"].as_array().unwrap().len(), 1);
     let (output, _place) = run(STEADY, &["--sweep", "run.seed=1,2", "--format", "markdown"]);
     assert!(stdout(&output).contains("\n| plain | 1 | ✓ |"), "{}", stdout(&output));
+}
+
+/// A herd that comes back at once or not at all: what the last axis decides is seen.
+const HERD: &str = "
+title = 'herd & <co>'
+[run]
+duration = '3m'
+replicates = 6
+[fleet]
+clients = 100
+initial = { warm = { interval = '10s' } }
+[pooler]
+pool_size = 5
+[database]
+claim = '100ms'
+[[disturbance]]
+at = '30s'
+restart = { clients = 1.0, over = '1s' }
+[policy.plain]
+poll = ['10s', { scale = [0.5, 1.5] }]
+[policy.'a<b>']
+poll = ['10s']
+";
+
+/// The files of a sweep's folder that are views.
+fn views(place: &tempfile::TempDir, picture: &str) -> (String, String) {
+    let file = |name: &str| fs::read_to_string(place.path().join("results/s").join(name)).unwrap();
+    (file("report.html"), file(picture))
+}
+
+/// Well-formed, named, with a line or a map for each policy and no place that is none.
+fn is_a_picture(svg: &str, policies: usize) {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let root = document.root_element();
+    assert!(["title", "desc"].iter().all(|name| root.children().any(|c| c.has_tag_name(*name))));
+    assert!(document.descendants().filter(|node| node.text() == Some("a<b>")).count() >= 1);
+    assert!(document.descendants().filter(|node| node.text() == Some("plain")).count() >= 1);
+    assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+    assert_eq!(policies, 2);
+}
+
+#[test]
+fn a_sweep_of_one_key_is_drawn_as_lines_and_made_again_from_its_folder() {
+    let (output, place) = run(HERD, &["--sweep", "database.claim=100ms,200ms,2s"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (page, svg) = views(&place, "sweep.svg");
+    is_a_picture(&svg, 2);
+    assert!(svg.contains(">later<"), "what does not drain is above the rest");
+    assert!(page.contains("<p class=\"answer\">Under no policy does it drain at every point.</p>"));
+    assert!(page.contains("<li>plain: at 100ms, 200ms, not at 2s.</li>"), "{page}");
+    assert!(page.contains("herd &amp; &lt;co&gt;") && !page.contains("<co>"));
+    assert!(page.contains("herdsim run s.toml --sweep database.claim=100ms,200ms,2s"));
+
+    let again = herdsim(place.path(), &["report", "results/s"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert_eq!(views(&place, "sweep.svg"), (page, svg));
+    let (_, place) = run(HERD, &["--sweep", "database.claim=100ms", "--no-report"]);
+    assert!(!place.path().join("results/s/report.html").exists());
+}
+
+#[test]
+fn a_sweep_of_two_keys_is_drawn_as_a_map() {
+    let keys = ["--sweep", "database.claim=100ms,2s", "--sweep", "pooler.pool_size=5,50"];
+    let (_, place) = run(HERD, &keys);
+    let (page, svg) = views(&place, "map.svg");
+    is_a_picture(&svg, 2);
+    // Two figures at four points, of each policy.
+    assert_eq!(svg.matches("<rect class=\"cell ").count(), 16);
+    assert!(page.contains("<li>plain: at 3 of 4 points.</li>"), "{page}");
+
+    let map = ["map", "s.toml", keys[1], keys[3], "--svg", "map.svg", "-q"];
+    let output = herdsim(place.path(), &map);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let svg = fs::read_to_string(place.path().join("map.svg")).unwrap();
+    is_a_picture(&svg, 2);
+    assert_eq!(svg.matches("<rect class=\"cell ").count(), 8);
+
+    let (_, place) = run(HERD, &[&keys[..], &["--sweep", "run.seed=1,2"]].concat());
+    let folder = place.path().join("results/s");
+    assert!(folder.join("report.html").exists() && !folder.join("map.svg").exists());
+}
+
+#[test]
+fn a_damaged_sweep_is_refused_with_its_place() {
+    let (_, place) = run(HERD, &["--sweep", "database.claim=100ms,200ms"]);
+    let path = place.path().join("results/s/replicates.csv");
+    let whole = fs::read_to_string(&path).unwrap();
+    let last = whole.trim_end().rfind('\n').unwrap();
+    for damaged in
+        [whole.replace("200ms,", "300ms,"), whole[..last].replace("200ms,plain,", "200ms,x,")]
+    {
+        fs::write(&path, damaged).unwrap();
+        let refused = herdsim(place.path(), &["report", "results/s"]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains("replicates.csv is damaged"), "{}", stderr(&refused));
+    }
 }
 
 #[test]

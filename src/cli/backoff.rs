@@ -1,10 +1,12 @@
 //! `herdsim backoff`: what a retry policy does at each attempt.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::completions::presets;
 use super::values::{count, seed};
-use super::{Console, Failure};
+use super::{Console, Failure, whole};
 use crate::policy::{Curve, Reach};
 use crate::report::backoff::{self, Shown};
 use crate::scenario;
@@ -27,6 +29,9 @@ pub(super) struct Backoff {
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Also draw the delays
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -50,6 +55,10 @@ impl Backoff {
                 let curve = Curve::of(&retry, reach, self.seed);
                 shown.push(Shown { name, preset, retry, guards, curve });
             }
+        }
+        if let Some(path) = &self.svg {
+            whole::check(path)?;
+            whole::picture(path, &backoff::svg(&shown), console)?;
         }
         console.data(&match self.format {
             Format::Table => backoff::render(&shown, &console.style()).into_bytes(),

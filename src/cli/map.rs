@@ -1,9 +1,11 @@
 //! `herdsim map`: a scenario over a grid of two keys.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
-use super::{Console, Failure, points};
+use super::{Console, Failure, points, whole};
 use crate::report::map;
 use crate::scenario::{self, Axis};
 
@@ -30,6 +32,9 @@ pub(super) struct Map {
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Also draw the map
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -44,7 +49,11 @@ impl Map {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let (x, y) = (Axis::parse(&self.x)?, Axis::parse(&self.y)?);
         let metric = scenario::metric_named(&self.metric)?;
+        self.svg.as_deref().map_or(Ok(()), whole::check)?;
         let (points, duration) = points::play(&self.played, vec![x, y], self.force, console)?;
+        if let Some(path) = &self.svg {
+            whole::picture(path, &map::svg(&points, metric), console)?;
+        }
         console.data(&match self.format {
             Format::Table => map::render(&points, metric, duration, &console.style()).into_bytes(),
             Format::Csv => points.summary(),

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{Console, Failure};
 use crate::report::{activity, page};
-use crate::results::{Activity, Archive, folder};
+use crate::results::{Activity, Archive, ReadError, SweptArchive, folder};
 use crate::scenario::Scenario;
 
 /// Make the page and pictures of a results folder again
@@ -27,20 +27,33 @@ pub(super) struct Report {
 
 impl Report {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let mut archive = Archive::open(&self.results)?;
+        let page = match Archive::open(&self.results) {
+            Err(ReadError::Swept(_)) if self.activity.is_none() => write_swept(&self.results)?,
+            archive => self.write_run(archive?, console)?,
+        };
+        console.say(&format!("wrote {}", page.display()));
+        if self.open { open(&page) } else { Ok(()) }
+    }
+
+    fn write_run(&self, mut archive: Archive, console: &Console) -> Result<PathBuf, Failure> {
         if let Some(path) = &self.activity {
             archive.activity = Some(read_activity(path, &archive.loaded.scenario)?);
         }
         let page = write(&self.results, &archive)?;
-        console.say(&format!("wrote {}", page.display()));
         console.data(activity::terminal(&archive, &console.style()).as_bytes())?;
-        if self.open { open(&page) } else { Ok(()) }
+        Ok(page)
     }
 }
 
 /// Writes the page and the pictures into a results folder; where the page is.
 pub(super) fn write(results: &Path, archive: &Archive) -> Result<PathBuf, Failure> {
     folder::put_views(results, &page::views(archive))?;
+    Ok(results.join(folder::PAGE))
+}
+
+/// The same for a folder of swept results.
+pub(super) fn write_swept(results: &Path) -> Result<PathBuf, Failure> {
+    folder::put_views(results, &page::swept_views(&SweptArchive::open(results)?))?;
     Ok(results.join(folder::PAGE))
 }
 

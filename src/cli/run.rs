@@ -193,13 +193,7 @@ impl Run {
                 }
                 _ => Ok(()),
             });
-        let shown = hold(&results.judged(), out, printed);
-        match (page, &shown) {
-            (Some(page), Ok(()) | Err(Failure::Thresholds { .. })) if self.open => {
-                report::open(&page).and(shown)
-            }
-            _ => shown,
-        }
+        self.opened(page, hold(&results.judged(), out, printed))
     }
 
     fn load(&self, played: &Played) -> Result<Loaded, Failure> {
@@ -214,7 +208,7 @@ impl Run {
     fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
         folder::check(out, &results::digest(&loaded), self.force)?;
         let more = self.reference.is_some() || self.trace.is_some() || self.precision.is_some();
-        if more || self.shard.is_some() || self.activity.is_some() || self.keep_units || self.open {
+        if more || self.shard.is_some() || self.activity.is_some() || self.keep_units {
             let help =
                 "run the scenario at one point: without its [sweep], with --set for the values";
             let what = "a sweep keeps the metrics of its points alone".to_owned();
@@ -225,13 +219,24 @@ impl Run {
         let swept = Swept { loaded, points };
         swept.write(out, self.force)?;
         console.say(&format!("wrote {}", out.display()));
+        let page = if self.no_report { None } else { Some(report::write_swept(out)?) };
         let printed = console.data(&match self.format {
             Format::Table => sweep_report::render(&swept, &console.style()).into_bytes(),
             Format::Json => sweep_report::json(&swept).into_bytes(),
             Format::Csv => swept.points.summary(),
             Format::Markdown => sweep_report::markdown(&swept).into_bytes(),
         });
-        hold(&swept.judged(), out, printed)
+        self.opened(page, hold(&swept.judged(), out, printed))
+    }
+
+    /// Opens the page if that was asked for and all is `shown`.
+    fn opened(&self, page: Option<PathBuf>, shown: Result<(), Failure>) -> Result<(), Failure> {
+        match (page, &shown) {
+            (Some(page), Ok(()) | Err(Failure::Thresholds { .. })) if self.open => {
+                report::open(&page).and(shown)
+            }
+            _ => shown,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::Failure;
+use super::{Console, Failure};
 
 /// What becomes of a file that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,13 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
         return Err(Failure::file(path)(error));
     }
     tempfile::tempfile_in(folder_of(path)).map_err(Failure::file(path))?;
+    Ok(())
+}
+
+/// Writes a picture in the place of any before it, and says so.
+pub(super) fn picture(path: &Path, svg: &str, console: &Console) -> Result<(), Failure> {
+    write(path, Earlier::IsReplaced, |file| file.write_all(svg.as_bytes()))?;
+    console.say(&format!("wrote {}", path.display()));
     Ok(())
 }
 

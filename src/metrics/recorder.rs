@@ -34,6 +34,8 @@ pub struct Recorder {
     request_slots: Vec<bool>,
     backlog: Option<Backlog>,
     gauges: Gauges,
+    /// Waiting places whose client has left.
+    dead: i64,
     all: Gauge,
     good: Gauge,
     wasted: Gauge,
@@ -83,6 +85,7 @@ impl Recorder {
             request_slots: Vec::new(),
             backlog: scenario.work.is_some().then(Backlog::default),
             gauges: Gauges::default(),
+            dead: 0,
             all: Gauge::new(most),
             good: Gauge::new(most),
             wasted: Gauge::new(most),
@@ -121,6 +124,12 @@ impl Recorder {
             active: area(|b| b.sv_active_ticks),
         };
         ledger::check(&self.counts, areas, end);
+        let living = self.counts.pending_waiting as i64;
+        assert_eq!(
+            self.dead + living,
+            i64::from(end.gauges.waiting),
+            "a waiting place is dead or alive"
+        );
         let occupancy = Occupancy {
             all: self.all.finish(end.at),
             good: self.good.finish(end.at),
@@ -221,6 +230,7 @@ impl Recorder {
         let bucket = &mut self.present;
         bucket.sv_active_ticks += u64::from(gauges.active()) * held;
         bucket.cl_waiting_ticks += u64::from(gauges.waiting) * held;
+        bucket.cl_dead_ticks += self.dead as u64 * held;
         if let Some(backlog) = &self.backlog {
             bucket.backlog_ticks += backlog.queued * held;
         }
@@ -269,6 +279,13 @@ impl Recorder {
         }
     }
 
+    /// Places die, or dead ones go. Within one instant more may have gone than had died: a disturbance takes
+    /// the places of the living before these are told.
+    fn move_dead(&mut self, now: SimTime, change: i64) {
+        self.book_levels(now);
+        self.dead += change;
+    }
+
     fn is_of_guests(&self, event: &Event) -> bool {
         match event {
             Event::RequestTurnedAway => true,
@@ -293,10 +310,17 @@ impl Recorder {
             }
             Event::Admitted { .. } => self.arrivals.count(now),
             Event::Granted { waited, .. } => self.drain.waited(now, waited),
-            Event::Abandoned { waited, .. } | Event::TimedOut { waited, .. } => {
+            Event::Abandoned { waited, .. } => {
+                self.move_dead(now, 1);
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
             }
+            Event::TimedOut { waited, .. } => {
+                self.drain.waited(now, waited);
+                self.drain.failed(now);
+            }
+            Event::Dropped { waited: Some(_), .. } => self.move_dead(now, 1),
+            Event::DeadServed { .. } | Event::DeadClosed { .. } => self.move_dead(now, -1),
             Event::ConnectTimedOut { .. } | Event::Rejected { .. } => self.drain.failed(now),
             Event::RequestEnded { came, good, .. } => {
                 let kind = if good { LatencyKind::RequestGood } else { LatencyKind::RequestError };
@@ -362,6 +386,7 @@ impl Observer for Recorder {
             }
             Event::Abandoned { waited, .. } => {
                 self.present.abandoned += 1;
+                self.move_dead(now, 1);
                 self.time(LatencyKind::WaitAbandoned, waited);
                 self.drain.waited(now, waited);
                 self.drain.failed(now);
@@ -376,11 +401,11 @@ impl Observer for Recorder {
                 self.present.timed_out += 1;
                 self.drain.failed(now);
             }
-            Event::Dropped { waited, .. } | Event::Pending { waited, .. } => {
-                if let Some(waited) = waited {
-                    self.drain.waited(now, waited);
-                }
+            Event::Dropped { waited: Some(waited), .. } => {
+                self.move_dead(now, 1);
+                self.drain.waited(now, waited);
             }
+            Event::Pending { waited: Some(waited), .. } => self.drain.waited(now, waited),
             Event::Completed { good: true, service, .. } => {
                 self.present.good += 1;
                 self.time(LatencyKind::ServiceGood, service);
@@ -422,22 +447,28 @@ impl Observer for Recorder {
                 self.book_levels(now);
                 self.pool_size = pool_size;
             }
-            Event::DeadClosed { .. } | Event::BackendLost { .. } => self.present.backends_lost += 1,
+            Event::DeadClosed { .. } => {
+                self.present.backends_lost += 1;
+                self.move_dead(now, -1);
+            }
+            Event::BackendLost { .. } => self.present.backends_lost += 1,
+            Event::DeadServed { .. }
+            | Event::PlaceExpired { .. }
+            | Event::PlaceGivenUp { .. }
+            | Event::PlaceSkipped { .. } => self.move_dead(now, -1),
+            Event::PlacesForgotten { places, .. } => self.move_dead(now, -i64::from(places)),
             Event::LoggedIn => self.present.logins += 1,
             Event::Throttled { .. }
             | Event::RetryDenied { .. }
             | Event::OuterTry { .. }
             | Event::ConnectionKept { .. }
             | Event::ConnectionsClosed { .. }
-            | Event::DeadServed { .. }
             | Event::Continued { .. }
             | Event::SessionCut { .. }
             | Event::ClaimDropped { .. }
             | Event::ClaimOrphaned { .. }
-            | Event::PlaceExpired { .. }
-            | Event::PlaceGivenUp { .. }
-            | Event::PlaceSkipped { .. }
-            | Event::PlacesForgotten { .. }
+            | Event::Dropped { waited: None, .. }
+            | Event::Pending { waited: None, .. }
             | Event::LoginBegan
             | Event::LoginFailed
             | Event::RequestCame { .. }

@@ -43,6 +43,8 @@ pub struct Bucket {
     pub sv_active_ticks: u64,
     /// Waiting places, dead ones included, × microseconds.
     pub cl_waiting_ticks: u64,
+    /// The dead ones among them × microseconds.
+    pub cl_dead_ticks: u64,
     /// Microseconds in which somebody waited while the pool was short of backends.
     pub short_ticks: u64,
     /// Phase coherence of the poll starts in the interval up to the end of this bucket, in millionths.
@@ -109,6 +111,7 @@ impl Timeline {
             sum.backends_lost += bucket.backends_lost;
             sum.sv_active_ticks += bucket.sv_active_ticks;
             sum.cl_waiting_ticks += bucket.cl_waiting_ticks;
+            sum.cl_dead_ticks += bucket.cl_dead_ticks;
             sum.short_ticks += bucket.short_ticks;
             sum.coherence += bucket.coherence;
             sum.sv_active_max += bucket.sv_active_max;

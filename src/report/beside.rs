@@ -27,17 +27,12 @@ pub(super) struct Beside<'a> {
 /// All that theory has to say of the figures of a run.
 pub(super) fn all(results: &Results) -> Vec<Beside<'_>> {
     let scenario = &results.loaded.scenario;
-    let courses = scenario.courses();
     let mut all = Vec::new();
     for summary in &results.policies {
-        let variant = |name: &String| scenario.variants.iter().position(|v| v.name == *name);
-        let course = &courses[summary.variant.as_ref().and_then(variant).unwrap_or(0)];
-        let Some(candidate) = course.policies.iter().find(|known| known.name == summary.policy)
-        else {
-            continue;
-        };
-        all.extend(at_rest(course, candidate, summary));
-        all.extend(after_restart(course, candidate, summary));
+        let course = scenario.course(summary.variant.as_deref());
+        let Some(candidate) = course.candidate(&summary.policy) else { continue };
+        all.extend(at_rest(&course, candidate, summary));
+        all.extend(after_restart(&course, candidate, summary));
     }
     all
 }

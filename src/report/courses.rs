@@ -31,9 +31,7 @@ struct Plot {
 pub(super) fn render(results: &Results, name_width: usize, width: usize) -> String {
     let scenario = &results.loaded.scenario;
     let Some(first) = results.policies.first() else { return String::new() };
-    let rows = Rows::of(scenario);
-    let names: Vec<String> =
-        results.policies.iter().map(|policy| truncated(&rows.name(policy), name_width)).collect();
+    let names = names(results, name_width);
     let label = names.iter().map(|name| name.width()).max().unwrap_or(0) + 4;
     let courses = scenario.courses();
     let mut plots = vec![active(scenario, &courses)];
@@ -73,6 +71,12 @@ pub(super) fn render(results: &Results, name_width: usize, width: usize) -> Stri
         out.push('\n');
     }
     out
+}
+
+/// The names of the rows, each in at most `width` columns.
+pub(super) fn names(results: &Results, width: usize) -> Vec<String> {
+    let rows = Rows::of(&results.loaded.scenario);
+    results.policies.iter().map(|policy| truncated(&rows.name(policy), width)).collect()
 }
 
 fn active(scenario: &Scenario, courses: &[Scenario]) -> Plot {

@@ -1,12 +1,13 @@
-//! A map of two keys on the terminal: a shaded grid for each policy.
+//! A map of two keys: a shaded grid for each policy, on the terminal and as a picture.
 
 use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
 
 use super::numbers::{of_kind, span};
+use super::svg;
 use super::text::{Piece, Style, Tone, padded, paragraph};
-use crate::metrics::{Estimate, Kind, Metric};
+use crate::metrics::{Estimate, Kind, Metric, Outcome};
 use crate::results::Points;
 use crate::units::Span;
 
@@ -20,15 +21,24 @@ pub fn render(points: &Points, metric: Metric, duration: Span, style: &Style) ->
         if number > 0 {
             out.push('\n');
         }
-        let name = match &row.variant {
-            Some(variant) => format!("{} / {variant}", row.policy),
-            None => row.policy.clone(),
-        };
-        let title = format!("{name}: {metric}");
+        let title = format!("{}: {metric}", name(row));
         out.push_str(&paragraph("", &title, style.width));
         out.push_str(&of_policy(points, number, metric, duration, style));
     }
     style.glyphs.write(&out)
+}
+
+/// The same as a picture.
+pub fn svg(points: &Points, metric: Metric) -> String {
+    let names: Vec<String> = points.cases().iter().map(name).collect();
+    svg::map(points, &names, metric).map_or_else(String::new, |picture| picture.file())
+}
+
+fn name(case: &Outcome) -> String {
+    match &case.variant {
+        Some(variant) => format!("{} / {variant}", case.policy),
+        None => case.policy.clone(),
+    }
 }
 
 fn of_policy(

@@ -3,25 +3,24 @@
 use super::rows::Rows;
 use super::table::Column;
 use super::text::Glyphs;
-use super::{beside, columns, differences, happenings, prose, thresholds, warnings};
+use super::{beside, columns, courses, differences, happenings, prose, thresholds, warnings};
 use crate::results::Results;
 
-/// The whole report: heading, facts, thresholds, table, verdict.
+/// Columns that a code block has room for without being scrolled, and names among them.
+const COURSE_WIDTH: usize = 100;
+const LONGEST_NAME: usize = 40;
+
+/// The whole report, what a reviewer wants first at the top: heading, verdict, thresholds, table, then what was
+/// played, what theory says and warnings; the course of it folded away.
 pub fn render(results: &Results) -> String {
     let mut out = String::new();
     if let Some(partial) = prose::partial(results) {
         out.push_str(&format!("**{}**\n\n", escaped(&partial)));
     }
     out.push_str(&format!("### {}\n\n", escaped(&prose::title(&results.loaded.scenario))));
-    let facts = prose::facts(&results.loaded.scenario).concat();
-    out.push_str(&format!("{}\n\n", escaped(&facts.join(" · "))));
-    let happenings = happenings::lines(&results.loaded.scenario);
-    for line in &happenings {
-        out.push_str(&format!("- {}\n", escaped(line)));
-    }
-    if !happenings.is_empty() {
-        out.push('\n');
-    }
+    let verdict: Vec<String> =
+        prose::verdict(results).into_iter().map(|piece| piece.text).collect();
+    out.push_str(&format!("**{}**\n\n", escaped(&verdict.join(" "))));
     let judged = results.judged();
     if !judged.is_empty() {
         push_row(
@@ -46,15 +45,18 @@ pub fn render(results: &Results) -> String {
         out.push_str(&format!("\n{}\n\n", escaped(&differences::heading(reference))));
         push_table(&mut out, &differences::columns(results, usize::MAX, Glyphs::Unicode));
     }
-    let verdict: Vec<String> =
-        prose::verdict(results).into_iter().map(|piece| piece.text).collect();
-    out.push_str(&format!("\n{}\n", escaped(&verdict.join(" "))));
-    let theory = beside::lines(results);
+    let facts = prose::facts(&results.loaded.scenario).concat();
+    out.push_str(&format!("\n{}\n\n", escaped(&facts.join(" · "))));
+    let happenings = happenings::lines(&results.loaded.scenario);
     let warnings = warnings::all(results).into_iter().map(|text| format!("warning: {text}"));
-    for (index, line) in theory.into_iter().chain(warnings).enumerate() {
-        let gap = if index == 0 { "\n" } else { "" };
-        out.push_str(&format!("{gap}- {}\n", escaped(&line)));
+    for line in happenings.into_iter().chain(beside::lines(results)).chain(warnings) {
+        out.push_str(&format!("- {}\n", escaped(&line)));
     }
+    let course = courses::render(results, LONGEST_NAME, COURSE_WIDTH);
+    out.push_str(&format!(
+        "\n<details><summary>The course of it</summary>\n\n```text\n{}```\n\n</details>\n",
+        course.replace('`', "'")
+    ));
     out
 }
 

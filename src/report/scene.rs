@@ -6,7 +6,7 @@ use super::rows::Rows;
 use crate::metrics::{Metric, Value};
 use crate::results::Archive;
 use crate::results::archive::Record;
-use crate::scenario::Scenario;
+use crate::scenario::{Candidate, Scenario};
 
 /// What pictures and pages are made from.
 pub(super) struct Scene<'a> {
@@ -24,6 +24,8 @@ pub(super) struct Case<'a> {
     pub name: String,
     /// What is known of it.
     pub record: &'a Record,
+    /// What its clients follow.
+    pub candidate: Option<&'a Candidate>,
     /// The most backends that it may have connected.
     pub capacity: f64,
     /// When something happens, in seconds from the start.
@@ -49,14 +51,13 @@ impl<'a> Scene<'a> {
     pub fn of(archive: &'a Archive) -> Scene<'a> {
         let scenario = &archive.loaded.scenario;
         let rows = Rows::of(scenario);
-        let courses = scenario.courses();
         let case = |record: &'a Record| {
             let variant = record.outcome.variant.as_deref();
-            let index = scenario.variants.iter().position(|known| Some(&*known.name) == variant);
-            let course = &courses[index.unwrap_or(0)];
+            let course = scenario.course(variant);
             Case {
                 name: rows.of_case(&record.outcome.policy, variant),
                 record,
+                candidate: scenario.candidate(&record.outcome.policy),
                 capacity: f64::from(course.most_backends()),
                 marks: course.happenings().map(|happening| happening.at.as_secs_f64()).collect(),
                 outcome: Outcome::of(record, scenario),
@@ -77,6 +78,10 @@ impl<'a> Scene<'a> {
     /// The most backends that any case may have connected.
     pub fn most_backends(&self) -> f64 {
         self.cases.iter().map(|case| case.capacity).fold(0.0, f64::max)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.cases.iter().map(|case| &*case.name)
     }
 
     pub fn has_trigger(&self) -> bool {

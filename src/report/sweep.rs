@@ -28,10 +28,15 @@ pub fn render(swept: &Swept, style: &Style) -> String {
 
 /// The same for a pull request.
 pub fn markdown(swept: &Swept) -> String {
-    let columns = columns(swept, &rows(swept), Glyphs::Unicode);
+    let columns = table(swept);
     let mut out = format!("# {}\n\n", markdown::escaped(&heading(swept)));
     markdown::push_table(&mut out, &columns);
     out
+}
+
+/// A row for each case at each point.
+pub(super) fn table(swept: &Swept) -> Vec<Column<'_>> {
+    columns(swept, &rows(swept), Glyphs::Unicode)
 }
 
 /// All estimates, point by point.
@@ -58,6 +63,13 @@ fn heading(swept: &Swept) -> String {
     let keys: Vec<&str> = swept.points.axes.iter().map(|axis| &*axis.key).collect();
     let replicates = scenario.run.replicates;
     format!("{}: {}, {replicates} replicates each", scenario.name, keys.join(" × "))
+}
+
+/// What its policies and variants are called, in order.
+pub(super) fn names(swept: &Swept) -> Vec<String> {
+    let rows = Rows::of(&swept.loaded.scenario);
+    let cases = swept.points.cases().iter();
+    cases.map(|case| rows.of_case(&case.policy, case.variant.as_deref())).collect()
 }
 
 /// What a row is about: the values of the keys there, and the outcome.

@@ -1,10 +1,11 @@
 //! The report on the terminal: what ran, the verdict, whether its thresholds hold, a row per policy or
-//! variant, the course of each, what theory says, and warnings.
+//! variant, the course of each and how it fills the pool, what theory says, and warnings.
 
 use super::rows::Rows;
 use super::text::{Piece, Style, Tone, paragraph, wrap};
 use super::{
-    beside, columns, courses, differences, happenings, prose, table, thresholds, warnings,
+    beside, columns, courses, differences, happenings, histogram, prose, table, thresholds,
+    warnings,
 };
 use crate::results::Results;
 
@@ -25,11 +26,13 @@ pub fn render(results: &Results, style: &Style) -> String {
         parts.push(format!("{heading}{}", table::render(columns, style.width, style.ink)));
     }
     parts.push(courses::render(results, name_width(results, style), style.width));
+    parts.push(histogram::render(results, name_width(results, style), style.width));
     let theory = beside::lines(results).into_iter();
     let theory: String = theory.map(|line| paragraph("", &line, style.width)).collect();
     let warnings = warnings::all(results).into_iter();
     let warnings = warnings.map(|text| paragraph("", &format!("warning: {text}"), style.width));
-    parts.extend([theory, warnings.collect()].into_iter().filter(|part| !part.is_empty()));
+    parts.extend([theory, warnings.collect()]);
+    parts.retain(|part| !part.is_empty());
     style.glyphs.write(&parts.join("\n"))
 }
 

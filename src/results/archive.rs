@@ -7,29 +7,35 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::manifest::NAME;
-use super::read::{self, Case, Finished, ReadError};
+use super::read::{self, Case, Finished, ReadError, Whole};
 use super::{Activity, Judged};
 use crate::metrics::{Metric, Outcome, Value};
-use crate::scenario::{self, Loaded, Source};
+use crate::scenario::{self, Axis, Loaded, Source};
 
 /// A finished run as its folder tells it.
 #[derive(Clone, Debug)]
 pub struct Archive {
+    /// How it was played.
+    pub provenance: Provenance,
+    /// The scenario with the policies and variants that were played.
+    pub loaded: Loaded,
+    /// What came of each, in the order they were played.
+    pub records: Vec<Record>,
+    /// What was measured of the real system, where it is to stand beside them.
+    pub activity: Option<Activity>,
+}
+
+/// How results came about, beside their scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
     /// The version that ran.
     pub version: String,
     /// The triple that it was built for.
     pub target: String,
     /// The digest of the run.
     pub digest: String,
-    /// The scenario with the policies and variants that were played.
-    pub loaded: Loaded,
-    /// Which of the scenario's were chosen.
+    /// Which of the scenario's policies and variants were chosen.
     pub chosen: Chosen,
-    /// What came of each, in the order they were played.
-    pub records: Vec<Record>,
-    /// What was measured of the real system, where it is to stand beside them.
-    pub activity: Option<Activity>,
 }
 
 /// What was played of a scenario that has more.
@@ -86,12 +92,15 @@ impl Columns {
 
 #[derive(Deserialize)]
 struct Manifest {
+    scenario: String,
+    digest: String,
     target: String,
     origin: String,
     overrides: Vec<String>,
     text: String,
     #[serde(default)]
     measured: BTreeMap<String, String>,
+    effective: serde_json::Value,
 }
 
 impl Archive {
@@ -101,18 +110,9 @@ impl Archive {
     ///
     /// If there are none, or they are not as this version writes them.
     pub fn open(dir: &Path) -> Result<Archive, ReadError> {
-        let finished = read::read(dir)?;
-        let path = dir.join(NAME);
-        let damaged = |what: String| ReadError::Damaged { path: path.clone(), what };
-        let manifest: Manifest =
-            serde_json::from_slice(&bytes(&path)?).map_err(|error| damaged(error.to_string()))?;
-        let source = Source {
-            origin: manifest.origin,
-            text: manifest.text,
-            overrides: manifest.overrides,
-            files: manifest.measured,
-        };
-        let (loaded, chosen) = reload(source, &finished).map_err(damaged)?;
+        let manifest = read::manifest(dir)?;
+        let finished = read::finished(dir, &manifest)?;
+        let (loaded, provenance) = reload(&manifest, &finished.order)?;
         let mut tables = Tables {
             drains: table(&dir.join("drain.csv"), None)?,
             timeline: table(&dir.join("timeline.csv"), None)?,
@@ -120,11 +120,9 @@ impl Archive {
             concurrency: table(&dir.join("concurrency.csv"), Some("kind"))?,
             latencies: table(&dir.join("latency.csv"), Some("kind"))?,
         };
-        let Finished { version, digest, order, cases, .. } = &finished;
+        let Finished { order, cases, .. } = &finished;
         let records = order.iter().map(|case| tables.record(case, &cases[case])).collect();
-        let (version, digest) = (version.clone(), digest.clone());
-        let target = manifest.target;
-        Ok(Archive { version, target, digest, loaded, chosen, records, activity: None })
+        Ok(Archive { provenance, loaded, records, activity: None })
     }
 
     /// Every threshold of every policy, or policy and variant, in the order they were played.
@@ -134,10 +132,19 @@ impl Archive {
     }
 }
 
-/// The scenario as it was played: what is read from its text now has to be what was understood then.
-fn reload(source: Source, finished: &Finished) -> Result<(Loaded, Chosen), String> {
-    let mut loaded = scenario::read(&finished.scenario, source)
-        .map_err(|error| format!("its scenario cannot be read again:\n{}", error.render(false)))?;
+/// The scenario as it was played, with these `cases`: what is read from its text now has to be what was
+/// understood then.
+pub(super) fn reload(whole: &Whole, cases: &[Case]) -> Result<(Loaded, Provenance), ReadError> {
+    let manifest: Manifest = whole.parse()?;
+    let source = Source {
+        origin: manifest.origin,
+        text: manifest.text,
+        overrides: manifest.overrides,
+        files: manifest.measured,
+    };
+    let mut loaded = scenario::read(&manifest.scenario, source).map_err(|error| {
+        whole.damaged(format!("its scenario cannot be read again:\n{}", error.render(false)))
+    })?;
     let scenario = &mut loaded.scenario;
     let played = |names: Vec<&String>| -> Vec<String> {
         let mut names: Vec<String> = names.into_iter().cloned().collect();
@@ -145,8 +152,8 @@ fn reload(source: Source, finished: &Finished) -> Result<(Loaded, Chosen), Strin
         names.dedup();
         names
     };
-    let policies = played(finished.order.iter().map(|case| &case.policy).collect());
-    let variants = played(finished.order.iter().filter_map(|case| case.variant.as_ref()).collect());
+    let policies = played(cases.iter().map(|case| &case.policy).collect());
+    let variants = played(cases.iter().filter_map(|case| case.variant.as_ref()).collect());
     let chosen = Chosen {
         policies: if policies.len() < scenario.policies.len() { policies.clone() } else { vec![] },
         variants: if variants.len() < scenario.variants.len() { variants.clone() } else { vec![] },
@@ -154,18 +161,34 @@ fn reload(source: Source, finished: &Finished) -> Result<(Loaded, Chosen), Strin
     scenario
         .select(&policies)
         .and_then(|()| scenario.select_variants(&variants))
-        .map_err(|error| error.to_string())?;
-    if let Some(reference) = finished.effective["reference"].as_str() {
-        scenario.compare_with(reference).map_err(|error| error.to_string())?;
-    }
+        .and_then(|()| match manifest.effective["reference"].as_str() {
+            Some(reference) => scenario.compare_with(reference),
+            None => Ok(()),
+        })
+        .map_err(|error| whole.damaged(error.to_string()))?;
+    axes(&whole.json).into_iter().for_each(|axis| scenario.sweep_over(axis));
     // By way of text, as the manifest went.
-    let effective = serde_json::to_vec(&loaded.scenario).map_err(|error| error.to_string())?;
-    let effective: serde_json::Value =
-        serde_json::from_slice(&effective).map_err(|error| error.to_string())?;
-    if effective != finished.effective {
-        return Err("its text is no longer understood as it was when it was played".to_owned());
+    let effective = serde_json::to_vec(&loaded.scenario)
+        .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text))
+        .map_err(|error| whole.damaged(error.to_string()))?;
+    if effective != manifest.effective {
+        let what = "its text is no longer understood as it was when it was played";
+        return Err(whole.damaged(what.to_owned()));
     }
-    Ok((loaded, chosen))
+    let Manifest { target, digest, .. } = manifest;
+    let version = whole.version.clone();
+    Ok((loaded, Provenance { version, target, digest, chosen }))
+}
+
+/// The keys that a manifest says were swept.
+pub(super) fn axes(manifest: &serde_json::Value) -> Vec<Axis> {
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    let axis = |axis: &serde_json::Value| {
+        let values = axis["values"].as_array()?.iter().map(text).collect::<Option<_>>()?;
+        Some(Axis { key: text(&axis["key"])?, values })
+    };
+    let axes = manifest["effective"]["sweep"].as_array();
+    axes.into_iter().flatten().filter_map(axis).collect()
 }
 
 /// The rows of each case, and of each kind where a table has kinds.

@@ -137,7 +137,7 @@ pub const PAGE: &str = "report.html";
 
 /// What a report leaves in a results folder beside its data: made from them at any time, so that no
 /// manifest lists them.
-const VIEWS: [&str; 7] = [
+const VIEWS: [&str; 9] = [
     PAGE,
     "timeline.svg",
     "concurrency.svg",
@@ -145,6 +145,8 @@ const VIEWS: [&str; 7] = [
     "clients.svg",
     "attempts.svg",
     "activity.svg",
+    "sweep.svg",
+    "map.svg",
 ];
 
 /// Puts `views` into the results folder `dir`, each whole or not at all, in the place of earlier ones.

@@ -16,6 +16,7 @@ mod judged;
 mod manifest;
 mod points;
 pub mod read;
+mod swept;
 pub mod tables;
 
 use std::path::Path;
@@ -32,8 +33,9 @@ pub use folding::Folding;
 pub use judged::Judged;
 pub use manifest::{Manifest, digest};
 pub(crate) use manifest::{TARGET, TOOL, VERSION};
-pub use points::{Points, Swept};
+pub use points::Points;
 pub use read::{Finished, ReadError};
+pub use swept::{Swept, SweptArchive};
 
 use crate::metrics::PolicySummary;
 use crate::scenario::Loaded;

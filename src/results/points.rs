@@ -1,11 +1,8 @@
 //! What came of a scenario at every combination of values of some of its keys: a sweep, or a map.
 
-use std::path::Path;
-
 use super::tables::{self, Table};
-use super::{File, Judged, ResultsError, digest, folder, manifest};
 use crate::metrics::{Metric, Outcome};
-use crate::scenario::{Axis, Loaded};
+use crate::scenario::Axis;
 
 /// The points of a sweep.
 #[derive(Clone, Debug)]
@@ -14,15 +11,6 @@ pub struct Points {
     pub axes: Vec<Axis>,
     /// By combination, in the order of [`Axis::combinations`]: the policies and variants there.
     pub outcomes: Vec<Vec<Outcome>>,
-}
-
-/// A finished sweep.
-#[derive(Clone, Debug)]
-pub struct Swept {
-    /// The scenario as written and as understood.
-    pub loaded: Loaded,
-    /// What came of it.
-    pub points: Points,
 }
 
 impl Points {
@@ -53,7 +41,7 @@ impl Points {
     }
 
     /// A row per point, policy and replicate: every metric.
-    fn replicates(&self) -> Vec<u8> {
+    pub(super) fn replicates(&self) -> Vec<u8> {
         let metrics = Metric::ALL.iter().map(|metric| metric.name());
         let mut table = self.table(["replicate"].into_iter().chain(metrics));
         for (keys, outcome) in self.rows() {
@@ -65,14 +53,14 @@ impl Points {
         table.bytes()
     }
 
-    fn table<'a>(&'a self, columns: impl IntoIterator<Item = &'a str>) -> Table {
+    pub(super) fn table<'a>(&'a self, columns: impl IntoIterator<Item = &'a str>) -> Table {
         let variants = self.cases().iter().any(|case| case.variant.is_some());
         let keys = self.axes.iter().map(|axis| &*axis.key);
         Table::with(variants, keys.chain(["policy"]).chain(columns))
     }
 
     /// What identifies each row, and what it is about.
-    fn rows(&self) -> impl Iterator<Item = (Vec<String>, &Outcome)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (Vec<String>, &Outcome)> {
         self.iter().flat_map(|(values, point)| {
             point.iter().map(move |outcome| {
                 let keys = values.iter().map(|&value| value.to_owned());
@@ -80,51 +68,5 @@ impl Points {
                 (keys.chain(names).collect(), outcome)
             })
         })
-    }
-}
-
-impl Swept {
-    /// Every threshold at every point.
-    pub fn judged(&self) -> Vec<Judged<'_>> {
-        self.points.outcomes.iter().flatten().flat_map(|outcome| self.judged_of(outcome)).collect()
-    }
-
-    /// What is asked of one policy at one point.
-    pub fn judged_of<'a>(&'a self, outcome: &'a Outcome) -> impl Iterator<Item = Judged<'a>> {
-        Judged::of(&self.loaded.scenario, outcome)
-    }
-
-    /// Writes the results folder `dir`: whole, or not at all, as [`Results::write`](super::Results::write)
-    /// does.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn write(&self, dir: &Path, force: bool) -> Result<(), ResultsError> {
-        folder::write(dir, &digest(&self.loaded), force, &self.files())
-    }
-
-    /// The files of its folder, the manifest last.
-    pub fn files(&self) -> Vec<File> {
-        let mut files = vec![
-            File { name: "summary.csv", bytes: self.points.summary() },
-            File { name: "replicates.csv", bytes: self.points.replicates() },
-        ];
-        if !self.loaded.scenario.thresholds.is_empty() {
-            files.push(File { name: "thresholds.csv", bytes: self.thresholds() });
-        }
-        manifest::add(&self.loaded, None, &mut files);
-        files
-    }
-
-    /// A row per point, policy and threshold.
-    fn thresholds(&self) -> Vec<u8> {
-        let mut table = self.points.table(tables::JUDGED);
-        for (keys, outcome) in self.points.rows() {
-            for judged in self.judged_of(outcome) {
-                table.row(keys.iter().cloned().chain(tables::judged(&judged)));
-            }
-        }
-        table.bytes()
     }
 }

@@ -17,7 +17,7 @@ use crate::metrics::{Kind, Metric, Value};
 use crate::units::Span;
 
 /// The table that is read.
-const REPLICATES: &str = "replicates.csv";
+pub(super) const REPLICATES: &str = "replicates.csv";
 
 /// Why a folder's results cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -151,12 +151,28 @@ struct Unit {
     replicate: u32,
 }
 
-/// Reads the results in `dir`.
-///
-/// # Errors
-///
-/// If there are none, or they are not as this version or an earlier one writes them.
-pub fn read(dir: &Path) -> Result<Finished, ReadError> {
+/// The manifest of whole results, of a run or a sweep.
+pub(super) struct Whole {
+    path: PathBuf,
+    /// The version that wrote it.
+    pub version: String,
+    /// All that it holds.
+    pub json: serde_json::Value,
+}
+
+impl Whole {
+    pub fn damaged(&self, what: String) -> ReadError {
+        ReadError::Damaged { path: self.path.clone(), what }
+    }
+
+    /// What it holds, as far as a reader wants it.
+    pub fn parse<T: serde::de::DeserializeOwned>(&self) -> Result<T, ReadError> {
+        T::deserialize(&self.json).map_err(|error| self.damaged(error.to_string()))
+    }
+}
+
+/// Reads the manifest in `dir`, if it is of whole results that this version understands.
+pub(super) fn manifest(dir: &Path) -> Result<Whole, ReadError> {
     let path = dir.join(NAME);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -191,15 +207,28 @@ pub fn read(dir: &Path) -> Result<Finished, ReadError> {
         let (done, planned) = (done.unwrap_or_default(), planned.unwrap_or_default());
         return Err(ReadError::Partial { dir: dir.to_owned(), done, planned });
     }
-    if json.pointer("/effective/sweep").is_some() {
+    Ok(Whole { path, version, json })
+}
+
+/// Reads the results in `dir`.
+///
+/// # Errors
+///
+/// If there are none, or they are not as this version or an earlier one writes them.
+pub fn read(dir: &Path) -> Result<Finished, ReadError> {
+    finished(dir, &manifest(dir)?)
+}
+
+/// Reads the rest of a run's results.
+pub(super) fn finished(dir: &Path, whole: &Whole) -> Result<Finished, ReadError> {
+    if whole.json.pointer("/effective/sweep").is_some() {
         return Err(ReadError::Swept(dir.to_owned()));
     }
-    let manifest: Manifest =
-        serde_json::from_value(json).map_err(|error| damaged(error.to_string()))?;
+    let manifest: Manifest = whole.parse()?;
     let span = |key: &str| {
         let span = manifest.effective.pointer(&format!("/run/{key}"));
         let span = span.and_then(serde_json::Value::as_str).and_then(|text| text.parse().ok());
-        span.ok_or_else(|| damaged(format!("effective.run.{key} is no duration")))
+        span.ok_or_else(|| whole.damaged(format!("effective.run.{key} is no duration")))
     };
     let (duration, warm_up) = (span("duration")?, span("warm_up")?);
     let names = manifest.units.iter().flat_map(|unit| [Some(&unit.policy), unit.variant.as_ref()]);
@@ -208,12 +237,12 @@ pub fn read(dir: &Path) -> Result<Finished, ReadError> {
     let unfit = names.find(unfit);
     drop(names);
     if let Some(name) = unfit {
-        return Err(damaged(format!("{name:?} is no name")));
+        return Err(whole.damaged(format!("{name:?} is no name")));
     }
     let (order, cases) = read_replicates(&dir.join(REPLICATES), manifest.units)?;
     Ok(Finished {
         dir: dir.to_owned(),
-        version,
+        version: whole.version.clone(),
         scenario: manifest.scenario,
         digest: manifest.digest,
         seed: manifest.seed,
@@ -232,24 +261,37 @@ fn numbers_of(version: &str) -> Option<[u64; 3]> {
     parts?.try_into().ok()
 }
 
-type Cases = (Vec<Case>, BTreeMap<Case, BTreeMap<u32, Row>>);
+/// A row of `replicates.csv`.
+pub(super) struct Replicate {
+    line: u64,
+    /// The values of the columns asked for.
+    pub keys: Vec<String>,
+    /// Whose it is.
+    pub case: Case,
+    /// Which replicate of it.
+    number: u32,
+    /// Its values.
+    pub values: Row,
+}
 
-/// Reads the values of exactly the `units` of the manifest.
-fn read_replicates(path: &Path, units: Vec<Unit>) -> Result<Cases, ReadError> {
+/// All rows, with the values of the columns `keys`.
+pub(super) fn rows(path: &Path, keys: &[&str]) -> Result<Vec<Replicate>, ReadError> {
     let bytes = fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     let damaged = |what: String| ReadError::Damaged { path: path.to_owned(), what };
     let wrong = |error: csv::Error| damaged(error.to_string());
     let mut reader = csv::Reader::from_reader(&*bytes);
     let header = reader.headers().map_err(wrong)?.clone();
     let column = |name: &str| header.iter().position(|head| head == name);
-    let required = |name| column(name).ok_or_else(|| damaged(format!("it has no column {name}")));
+    let required =
+        |name: &str| column(name).ok_or_else(|| damaged(format!("it has no column {name}")));
     let (policy, replicate) = (required("policy")?, required("replicate")?);
     let drained = required(Metric::DrainedShare.name())?;
     let variant = column("variant");
+    let keys = keys.iter().map(|key| required(key)).collect::<Result<Vec<usize>, _>>()?;
     let metrics: Vec<Option<usize>> =
         Metric::ALL.iter().map(|metric| column(metric.name())).collect();
 
-    let (mut order, mut cases) = (Vec::new(), BTreeMap::<Case, BTreeMap<u32, Row>>::new());
+    let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(wrong)?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -263,7 +305,7 @@ fn read_replicates(path: &Path, units: Vec<Unit>) -> Result<Cases, ReadError> {
         let number: u32 =
             number.parse().map_err(|_| at(format!("{number:?} is no replicate's number")))?;
         let triggered = !field(drained).is_empty();
-        let mut row = Row::new();
+        let mut values = Row::new();
         for (metric, column) in Metric::ALL.iter().zip(&metrics) {
             let value = match column.map(field) {
                 None => None,
@@ -274,13 +316,26 @@ fn read_replicates(path: &Path, units: Vec<Unit>) -> Result<Cases, ReadError> {
                         .ok_or_else(|| at(format!("{metric} cannot be {text:?}")))?,
                 ),
             };
-            row.push(value);
+            values.push(value);
         }
+        let keys = keys.iter().map(|&column| field(column).to_owned()).collect();
+        rows.push(Replicate { line, keys, case, number, values });
+    }
+    Ok(rows)
+}
+
+type Cases = (Vec<Case>, BTreeMap<Case, BTreeMap<u32, Row>>);
+
+/// Reads the values of exactly the `units` of the manifest.
+fn read_replicates(path: &Path, units: Vec<Unit>) -> Result<Cases, ReadError> {
+    let damaged = |what: String| ReadError::Damaged { path: path.to_owned(), what };
+    let (mut order, mut cases) = (Vec::new(), BTreeMap::<Case, BTreeMap<u32, Row>>::new());
+    for Replicate { line, case, number, values, .. } in rows(path, &[])? {
         if !cases.contains_key(&case) {
             order.push(case.clone());
         }
-        if cases.entry(case).or_default().insert(number, row).is_some() {
-            return Err(at("the replicate is there twice".to_owned()));
+        if cases.entry(case).or_default().insert(number, values).is_some() {
+            return Err(damaged(format!("line {line}: the replicate is there twice")));
         }
     }
     let mut expected = 0;

@@ -113,6 +113,7 @@ pub fn timeline(results: &Results) -> Vec<u8> {
             "clients_max",
             "cl_waiting_mean",
             "cl_waiting_max",
+            "cl_dead_mean",
             "sv_short_s",
             "phase_coherence",
         ],
@@ -146,6 +147,7 @@ pub fn timeline(results: &Results) -> Vec<u8> {
                 mean(bucket.clients_max),
                 level(bucket.cl_waiting_ticks),
                 mean(bucket.cl_waiting_max),
+                level(bucket.cl_dead_ticks),
                 decimal(bucket.short_ticks as f64 / (replicates * second)),
                 decimal(bucket.coherence as f64 / (replicates * 1e6)),
             ]));

@@ -247,20 +247,27 @@ impl Scenario {
     /// where it has none. What a variant adds to disturbances of the scenario's own responds to
     /// them; these come first and so are the same in all.
     pub fn courses(&self) -> Vec<Scenario> {
-        if self.variants.is_empty() {
-            return vec![self.clone()];
+        match &self.variants[..] {
+            [] => vec![self.clone()],
+            variants => variants.iter().map(|variant| self.in_variant(variant)).collect(),
         }
-        let course = |variant: &Variant| {
-            let mut course = Scenario { variants: Vec::new(), ..self.clone() };
-            let happenings = variant.disturbances.clone();
-            if variant.replace || self.disturbances.is_empty() {
-                course.disturbances = happenings;
-            } else {
-                course.responses = happenings;
-            }
-            course
-        };
-        self.variants.iter().map(course).collect()
+    }
+
+    /// The one of [`courses`](Self::courses) that a variant of this name is; without one the scenario itself.
+    pub fn course(&self, variant: Option<&str>) -> Scenario {
+        let named = self.variants.iter().find(|known| Some(&*known.name) == variant);
+        named.map_or_else(|| self.clone(), |variant| self.in_variant(variant))
+    }
+
+    fn in_variant(&self, variant: &Variant) -> Scenario {
+        let mut course = Scenario { variants: Vec::new(), ..self.clone() };
+        let happenings = variant.disturbances.clone();
+        if variant.replace || self.disturbances.is_empty() {
+            course.disturbances = happenings;
+        } else {
+            course.responses = happenings;
+        }
+        course
     }
 
     /// The time of the first disturbance, from which drain and service are counted.

@@ -62,6 +62,13 @@ pub struct Candidate {
     pub handling: Option<Handling>,
 }
 
+impl Scenario {
+    /// The candidate of this name.
+    pub fn candidate(&self, name: &str) -> Option<&Candidate> {
+        self.policies.iter().find(|known| known.name == name)
+    }
+}
+
 impl Candidate {
     /// Whether all clients of one of its policies share the count of a guard.
     pub fn guards_the_fleet(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What retry rules do at each attempt: tables side by side, CSV, JSON, Markdown.
+//! What retry rules do at each attempt: tables side by side, a picture, CSV, JSON, Markdown.
 
 mod data;
 mod words;
@@ -154,6 +154,11 @@ impl Shown {
             })
         }));
     }
+}
+
+/// A fan of delays for each rule.
+pub fn svg(shown: &[Shown]) -> String {
+    super::svg::fans(shown).file()
 }
 
 /// A table for each rule.

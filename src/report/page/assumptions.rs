@@ -2,12 +2,10 @@
 
 use crate::metrics::replicates_for_median_interval;
 use crate::report::numbers::span;
-use crate::report::scene::Scene;
-use crate::scenario::{Contention, DeadCost, DeadWaiters};
+use crate::scenario::{Contention, DeadCost, DeadWaiters, Scenario};
 
 /// A sentence each.
-pub(super) fn sentences(scene: &Scene<'_>) -> Vec<String> {
-    let scenario = scene.scenario();
+pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
     let long = |length: crate::units::Span| span(length.as_secs_f64());
     let dead = match &scenario.pooler.dead_waiters {
         DeadWaiters::Dropped => "is given up at once",
@@ -54,7 +52,7 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<String> {
             .to_owned(),
     ];
     let (replicates, enough) = (scenario.run.replicates, replicates_for_median_interval());
-    if scene.has_trigger() && (replicates as usize) < enough {
+    if scenario.first_trigger().is_some() && (replicates as usize) < enough {
         sentences.push(format!(
             "With {replicates} of them a median has no 95 % interval; {enough} would give one \
              (--replicates {enough})."

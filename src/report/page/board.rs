@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::html::escaped;
+use super::html::{escaped, unbroken};
 use super::verdict;
+use crate::report::conduct;
 use crate::report::numbers::{count, span};
 use crate::report::scene::{Case, Outcome, Scene};
 use crate::report::svg;
@@ -16,14 +17,23 @@ pub(super) fn render(scene: &Scene<'_>) -> String {
          {full}: a dashed line is the capacity, a dotted one marks what happens.</p>\n<ul class=\"board\" id=\"board\">\n"
     );
     let best = verdict::best(scene);
+    let (_, conduct) = conduct::of(scene.scenario());
+    let conduct = |case: &Case<'_>| {
+        let policies = &scene.scenario().policies;
+        let own = policies.iter().zip(&conduct).find(|(candidate, _)| {
+            case.candidate.is_some_and(|followed| followed.name == candidate.name)
+        });
+        own.map_or_else(String::new, |(_, own)| own.join(" · "))
+    };
     for (index, case) in scene.cases.iter().enumerate() {
         let _ = writeln!(
             out,
             "<li data-case=\"{index}\"{}><div class=\"who\"><span class=\"name\">{}</span></div>\n\
-             <div class=\"strip\">{}</div>\n<p class=\"what\">{}{}</p></li>",
+             <div class=\"strip\">{}</div>\n<p class=\"conduct\">{}</p>\n<p class=\"what\">{}{}</p></li>",
             if best.contains(&&*case.name) { " class=\"best\"" } else { "" },
             escaped(&case.name),
             svg::strip(scene, index),
+            unbroken(&conduct(case)),
             badge(case),
             facts(case),
         );

@@ -11,9 +11,7 @@ pub(super) fn table(scene: &Scene<'_>) -> Table {
     let scenario = scene.scenario();
     let full = theory::throughput(scenario, scenario.pooler.pool_size);
     let row = |(index, case): (usize, &Case<'_>)| {
-        let policy = &case.record.outcome.policy;
-        let candidate = scenario.policies.iter().find(|known| known.name == *policy);
-        let load = candidate.map(|candidate| theory::offered_load(scenario, candidate));
+        let load = case.candidate.map(|candidate| theory::offered_load(scenario, candidate));
         let shown = |rate: Option<f64>| rate.map_or("–".to_owned(), |rate| count(rate.round()));
         let pool = f64::from(scenario.pooler.pool_size);
         let cells = [

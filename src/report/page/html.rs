@@ -64,6 +64,11 @@ pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("<ul>\n{items}</ul>\n")
 }
 
+/// Text in which no line breaks within a figure.
+pub(super) fn unbroken(text: &str) -> String {
+    escaped(text).replace(" %", "\u{a0}%").replace(" – ", "\u{a0}–\u{a0}")
+}
+
 /// `template` with each `{{name}}` replaced; what is put in is not looked at again.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut parts = template.split("{{");

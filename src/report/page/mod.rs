@@ -11,15 +11,20 @@ mod data;
 mod figures;
 mod html;
 mod reproduce;
+mod swept;
 mod thresholds;
 mod verdict;
+mod why;
 
-use html::{Table, details, escaped, fill, list};
+use html::{Table, details, escaped, fill, list, unbroken};
+
+pub use swept::views as swept_views;
 
 use super::scene::Scene;
 use super::svg::{self, Picture};
-use super::{check, happenings, prose};
+use super::{check, conduct, happenings, prose};
 use crate::results::{Archive, File};
+use crate::scenario::Scenario;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -41,20 +46,19 @@ fn render(scene: &Scene<'_>, pictures: &[Picture]) -> String {
     let scenario = scene.scenario();
     let (answer, why) = verdict::answer(scene);
     let facts = prose::facts(scenario).concat().join(" · ");
-    let style = format!("{STYLE}{}", svg::STYLE);
     fill(
         TEMPLATE,
         &[
-            ("style", &style),
+            ("style", &style()),
             ("script", SCRIPT),
             ("data", &data::json(scene)),
             ("name", &escaped(&scenario.name)),
             ("title", &escaped(&scenario.title)),
             ("facts", &escaped(&facts)),
-            ("happenings", &list(happenings::lines(scenario))),
+            ("happenings", &list(happenings(scenario))),
             ("question", &escaped(&verdict::question(scene))),
             ("answer", &escaped(&answer)),
-            ("why", &escaped(&why)),
+            ("why", &paragraphs(&why)),
             ("thresholds", &thresholds::render(scene)),
             ("board", &board::render(scene)),
             ("activity", &activity::render(scene, pictures)),
@@ -63,15 +67,34 @@ fn render(scene: &Scene<'_>, pictures: &[Picture]) -> String {
             ("theory", &closed_forms::table(scene).render()),
             ("surprises", &surprises(scene)),
             ("scenario", &escaped(&archive.loaded.source.text)),
-            ("command", &escaped(&reproduce::command(archive))),
+            ("command", &escaped(&reproduce::command(&archive.loaded, &archive.provenance.chosen))),
             ("seed", &scenario.run.seed.to_string()),
-            ("version", &escaped(&archive.version)),
-            ("target", &escaped(&archive.target)),
-            ("digest", &escaped(&archive.digest)),
-            ("assumptions", &list(assumptions::sentences(scene))),
+            ("version", &escaped(&archive.provenance.version)),
+            ("target", &escaped(&archive.provenance.target)),
+            ("digest", &escaped(&archive.provenance.digest)),
+            ("assumptions", &list(assumptions::sentences(scenario))),
             ("metrics", &rendered(&figures::metrics(scene))),
         ],
     )
+}
+
+fn style() -> String {
+    format!("{STYLE}{}", svg::STYLE)
+}
+
+/// What happens, and what all clients do, whatever is compared.
+fn happenings(scenario: &Scenario) -> Vec<String> {
+    let mut lines = happenings::lines(scenario);
+    let common = conduct::of(scenario).0;
+    if !common.is_empty() {
+        lines.push(format!("all clients {}", common.join(", ")));
+    }
+    lines
+}
+
+fn paragraphs(sentences: &[String]) -> String {
+    let paragraph = |text: &String| format!("<p class=\"why\">{}</p>\n", unbroken(text));
+    sentences.iter().map(paragraph).collect()
 }
 
 /// A section for each picture but the timeline, which the board shows.
@@ -85,14 +108,7 @@ fn sections(scene: &Scene<'_>, pictures: &[Picture]) -> String {
             "attempts.svg" => ("cost", figures::cost(scene).render()),
             _ => continue,
         };
-        out.push_str(&format!(
-            "<section id=\"{id}\">\n<h2>{}</h2>\n<p>{}</p>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}, picture\">\
-             <figure>\n{}</figure></div>\n{numbers}</section>\n",
-            escaped(&picture.title),
-            escaped(&picture.about),
-            picture.inline(),
-        ));
+        out.push_str(&section(id, picture, &numbers));
     }
     let latencies = rendered(&figures::latencies(scene));
     out.push_str(&format!(
@@ -101,6 +117,18 @@ fn sections(scene: &Scene<'_>, pictures: &[Picture]) -> String {
         details("All latencies", &latencies)
     ));
     out
+}
+
+/// A picture with how it is to be read, and its numbers.
+fn section(id: &str, picture: &Picture, numbers: &str) -> String {
+    format!(
+        "<section id=\"{id}\">\n<h2>{}</h2>\n<p>{}</p>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}, picture\">\
+         <figure>\n{}</figure></div>\n{numbers}</section>\n",
+        escaped(&picture.title),
+        escaped(&picture.about),
+        picture.inline(),
+    )
 }
 
 fn rendered(tables: &[Table]) -> String {

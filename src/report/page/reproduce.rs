@@ -1,16 +1,20 @@
 //! How to run it again.
 
-use crate::results::Archive;
+use crate::results::archive::Chosen;
+use crate::scenario::Loaded;
 
 /// The command that gives the same bytes.
-pub(super) fn command(archive: &Archive) -> String {
-    let source = &archive.loaded.source;
+pub(super) fn command(loaded: &Loaded, chosen: &Chosen) -> String {
+    let source = &loaded.source;
+    let swept = loaded.scenario.sweep.iter();
+    let swept = swept.map(|axis| format!("{}={}", axis.key, axis.values.join(","))).collect();
     let scenario = source.origin.strip_prefix("built-in ").unwrap_or(&source.origin);
     let mut words = vec!["herdsim".to_owned(), "run".to_owned(), quoted(scenario)];
     let flags = [
-        ("--policy", &archive.chosen.policies),
-        ("--variant", &archive.chosen.variants),
+        ("--policy", &chosen.policies),
+        ("--variant", &chosen.variants),
         ("--set", &source.overrides),
+        ("--sweep", &swept),
     ];
     for (flag, values) in flags {
         words.extend(values.iter().flat_map(|value| [flag.to_owned(), quoted(value)]));

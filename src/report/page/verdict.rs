@@ -1,5 +1,6 @@
 //! What came of a run in sentences: which case to choose and why, and one sentence for each.
 
+use super::why;
 use crate::metrics::{Metric, Value};
 use crate::report::columns::wasted_share;
 use crate::report::numbers::{count, factor, percent, span};
@@ -19,8 +20,8 @@ pub(super) fn question(scene: &Scene<'_>) -> String {
     }
 }
 
-/// The answer in a few words, and the reasons.
-pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
+/// The answer in a few words, and the reasons: of the choice, and of those that are stuck.
+pub(super) fn answer(scene: &Scene<'_>) -> (String, Vec<String>) {
     if !scene.has_trigger() {
         return at_rest(scene);
     }
@@ -29,7 +30,7 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
     let [one, many] = scene.rows.nouns();
     let Some(&best) = first.first() else {
         let words = format!("No {one} gets the fleet drained in every random world.");
-        return (words, stuck(scene).unwrap_or_default());
+        return (words, why::stuck(scene).into_iter().collect());
     };
     let choose = if scene.rows == Rows::Policies { "Ship" } else { "Choose" };
     let names: Vec<&str> = first.iter().map(|case| &*case.name).collect();
@@ -49,11 +50,12 @@ pub(super) fn answer(scene: &Scene<'_>) -> (String, String) {
     if let Some(next) = second.min_by(|a, b| time(a).total_cmp(&time(b))) {
         why.push_str(&format!(" The next, {}, takes {}.", next.name, median(next)));
     }
-    for sentence in [stuck(scene), price(best), proxy(scene, best)].into_iter().flatten() {
+    let more = [price(best), proxy(scene, best), why::apart(scene, best)];
+    for sentence in more.into_iter().flatten() {
         why.push(' ');
         why.push_str(&sentence);
     }
-    (answer, why)
+    (answer, [Some(why), why::stuck(scene)].into_iter().flatten().collect())
 }
 
 /// The names of those to choose.
@@ -66,14 +68,12 @@ fn candidates<'a, 'b>(scene: &'b Scene<'a>) -> Vec<&'b Case<'a>> {
     let drained: Vec<&Case<'a>> =
         scene.cases.iter().filter(|case| matches!(case.outcome, Outcome::Drained(_))).collect();
     let alone: Vec<&Case<'a>> =
-        drained.iter().filter(|case| !guards_the_fleet(scene, case)).copied().collect();
+        drained.iter().filter(|case| !guards_the_fleet(case)).copied().collect();
     if alone.is_empty() { drained } else { alone }
 }
 
-fn guards_the_fleet(scene: &Scene<'_>, case: &Case<'_>) -> bool {
-    let mut policies = scene.scenario().policies.iter();
-    let candidate = policies.find(|known| known.name == case.record.outcome.policy);
-    candidate.is_some_and(Candidate::guards_the_fleet)
+fn guards_the_fleet(case: &Case<'_>) -> bool {
+    case.candidate.is_some_and(Candidate::guards_the_fleet)
 }
 
 /// All that were played.
@@ -107,24 +107,6 @@ fn soonest<'a, 'b>(drained: &[&'b Case<'a>]) -> Vec<&'b Case<'a>> {
     winners.into_iter().map(|case| drained[case]).collect()
 }
 
-/// Who does not drain.
-fn stuck(scene: &Scene<'_>) -> Option<String> {
-    let never = scene.cases.iter().filter_map(|case| match case.outcome {
-        Outcome::Never(seconds) => Some((&*case.name, seconds)),
-        _ => None,
-    });
-    let (names, seconds): (Vec<&str>, Vec<f64>) = never.unzip();
-    let limit = span(*seconds.first()?);
-    match &names[..] {
-        [one] => Some(format!("Not drained {limit} later: {one}.")),
-        few if few.len() <= 4 => Some(format!("Not drained {limit} later: {}.", few.join(", "))),
-        many => {
-            let (some, all) = (many.len(), scene.cases.len());
-            Some(format!("Not drained {limit} later: {some} of {all} {}.", scene.rows.nouns()[1]))
-        }
-    }
-}
-
 /// What the best still costs.
 fn price(case: &Case<'_>) -> Option<String> {
     let refused = case.record.estimate(Metric::Refused)?;
@@ -144,11 +126,11 @@ fn price(case: &Case<'_>) -> Option<String> {
 /// What takes more than clients of their own have: one count for all of them.
 fn proxy(scene: &Scene<'_>, best: &Case<'_>) -> Option<String> {
     let takes = "one count for the whole fleet, which takes a proxy that all go through";
-    if guards_the_fleet(scene, best) {
+    if guards_the_fleet(best) {
         return Some(format!("It keeps {takes}."));
     }
     let sooner = scene.cases.iter().filter(|case| {
-        guards_the_fleet(scene, case)
+        guards_the_fleet(case)
             && matches!(case.outcome, Outcome::Drained(_))
             && time(case) < time(best)
     });
@@ -161,7 +143,7 @@ pub(super) fn wasted(case: &Case<'_>) -> Option<f64> {
     wasted_share(|metric| case.record.estimate(metric))
 }
 
-fn at_rest(scene: &Scene<'_>) -> (String, String) {
+fn at_rest(scene: &Scene<'_>) -> (String, Vec<String>) {
     let full = scene.most_backends();
     let filling = scene
         .cases
@@ -172,7 +154,7 @@ fn at_rest(scene: &Scene<'_>) -> (String, String) {
         (all, cases) if all == cases => "At times the pool is full.".to_owned(),
         (some, cases) => format!("The pool is at times full in {some} of {cases}."),
     };
-    (answer, "Nothing disturbs this run: it shows how the pool stands at rest.".to_owned())
+    (answer, vec!["Nothing disturbs this run: it shows how the pool stands at rest.".to_owned()])
 }
 
 /// What is worth knowing of a case, in a few words each.

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::draw::{Drawing, Point};
-use super::grid::{Column, Grid, Panel, Unit, least, most, thinned};
+use super::grid::{Column, Grid, Panel, ROW, Unit, least, most, thinned};
 use super::timeline::POINTS;
 use crate::report::numbers::count;
 use crate::report::scene::Scene;
@@ -17,7 +17,7 @@ pub(super) fn picture(scene: &Scene<'_>, activity: &Activity) -> Picture {
         x_end: scene.duration(),
         y_end: seen,
     };
-    let grid = Grid::new(scene, vec![column]);
+    let grid = Grid::new(scene.names(), vec![column], ROW);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
@@ -27,8 +27,8 @@ pub(super) fn picture(scene: &Scene<'_>, activity: &Activity) -> Picture {
         let high = panel.course(&thinned(&band.numbers("sv_active_high"), POINTS, most));
         drawing.case(row, |drawing| {
             drawing.area(&high, &low, "band");
-            grid.marks(drawing, row, 0, case);
-            grid.label(drawing, row, case, &[]);
+            grid.marks(drawing, row, 0, &case.marks);
+            grid.label(drawing, row, &[]);
         });
         for line in lines(activity, scene.duration(), panel) {
             drawing.line(&line, "measured");

@@ -3,7 +3,7 @@
 
 use super::Picture;
 use super::draw::Drawing;
-use super::grid::{Column, Grid, Unit, mean, most, thinned};
+use super::grid::{Column, Grid, ROW, Unit, mean, most, thinned};
 use super::timeline::POINTS;
 use crate::metrics::Metric;
 use crate::report::numbers::{count, percent};
@@ -35,15 +35,19 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         column(format!("Refused/s, to {}", count(refusals)), refusals),
         column(format!("Claims/s, to {}", count(claims)), claims),
     ];
-    let grid = Grid::new(scene, columns);
+    let grid = Grid::new(scene.names(), columns, ROW);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
         let [wall, door, work] = [0, 1, 2].map(|column| grid.panel(row, column));
         let drawn = |values: &[f64]| thinned(values, THIRD, mean);
         let timeline = &case.record.timeline;
-        let active = wall.course(&drawn(&timeline.numbers("sv_active_mean")));
-        let all = wall.course(&drawn(&held(case)));
+        let active = timeline.numbers("sv_active_mean");
+        let all = held(case);
+        // The dead lie on top of those who still wait.
+        let dead = timeline.numbers("cl_dead_mean");
+        let living: Vec<f64> = all.iter().zip(&dead).map(|(all, dead)| all - dead).collect();
+        let [active, living, all] = [active, living, all].map(|level| wall.course(&drawn(&level)));
         let turned_away = door.course(&drawn(&per_second(case, "refused")));
         let good = work.course(&drawn(&per_second(case, "good")));
         let both = work.course(&drawn(&completed(case)));
@@ -54,7 +58,8 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         let share = if wasted > 0.0 { wasted / (useful + wasted) } else { 0.0 };
         let wasted = format!("{} wasted", percent(share));
         drawing.case(row, |drawing| {
-            drawing.area(&all, &active, "waiting");
+            drawing.area(&all, &living, "wasted");
+            drawing.area(&living, &active, "waiting");
             drawing.area(&active, &wall.floor(), "bars");
             drawing.area(&turned_away, &door.floor(), "bars");
             drawing.area(&both, &good, "wasted");
@@ -62,16 +67,17 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
             if let Some(limit) = limit {
                 drawing.line(&wall.level(limit), "limit");
             }
-            (0..3).for_each(|column| grid.marks(drawing, row, column, case));
-            grid.label(drawing, row, case, &[&refused, &wasted]);
+            (0..3).for_each(|column| grid.marks(drawing, row, column, &case.marks));
+            grid.label(drawing, row, &[&refused, &wasted]);
         });
     }
     Picture {
         name: "clients.svg",
         title: "Who waits, and for whom the database works".to_owned(),
-        about: "For each policy the places at the pooler, full those that a backend serves, pale those that \
-                wait, dead ones included; the attempts that are turned away; and the claims completed, in \
-                colour for a client that still waits for the answer, grey for nobody."
+        about: "For each policy the places at the pooler: full those that a backend serves, pale those of \
+                clients that wait, grey those of clients that have left; the attempts that are turned away; \
+                and the claims completed, in colour for a client that still waits for the answer, grey for \
+                nobody."
             .to_owned(),
         height: grid.height(),
         body: drawing.finish(),

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::draw::Drawing;
-use super::grid::{Column, Grid, Unit};
+use super::grid::{Column, Grid, ROW, Unit};
 use crate::metrics::Metric;
 use crate::report::numbers::count;
 use crate::report::scene::Scene;
@@ -22,7 +22,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         column("Share of time at so many active claims"),
         column("… at so many or fewer (0 to 100 %)"),
     ];
-    let grid = Grid::new(scene, columns);
+    let grid = Grid::new(scene.names(), columns, ROW);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
             drawing.area(&levels, &bars.floor(), "bars");
             drawing.line(&sums.level(1.0), "grid");
             drawing.line(&sums.steps(&column("cumulative")), "line");
-            grid.label(drawing, row, case, &[&half, &most]);
+            grid.label(drawing, row, &[&half, &most]);
         });
     }
     Picture {

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::draw::Drawing;
-use super::grid::{Column, Grid, Unit};
+use super::grid::{Column, Grid, ROW, Unit};
 use crate::metrics::{Metric, Value};
 use crate::report::scene::{Outcome, Scene};
 
@@ -18,7 +18,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         x_end: end,
         y_end: 1.0,
     };
-    let grid = Grid::new(scene, vec![column]);
+    let grid = Grid::new(scene.names(), vec![column], ROW);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
             if let Outcome::Drained(median) = case.outcome {
                 drawing.line(&[panel.at(median, 0.0), panel.at(median, 1.0)], "line");
             }
-            grid.label(drawing, row, case, &[&case.outcome.words()]);
+            grid.label(drawing, row, &[&case.outcome.words()]);
         });
     }
     Picture {

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 /// Colours and dashes that `chart.css` has.
 const COLOURS: usize = 7;
 const DASHES: usize = 4;
+/// Shapes of markers.
+const MARKERS: usize = 5;
 
 /// Elements in the order they are painted.
 #[derive(Default)]
@@ -54,6 +56,33 @@ impl Drawing {
         let _ = writeln!(self.0, r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#);
     }
 
+    /// A point of a case, by whose number its shape is chosen.
+    pub fn marker(&mut self, case: usize, (x, y): Point) {
+        const SIZE: f64 = 3.6;
+        let (left, right, up, down) = (x - SIZE, x + SIZE, y - SIZE, y + SIZE);
+        match case % MARKERS {
+            0 => self.dot((x, y), SIZE, "bars"),
+            1 => self.area(&[(left, up), (right, up)], &[(left, down), (right, down)], "bars"),
+            2 => self.area(&[(left, down), (x, up)], &[(right, down)], "bars"),
+            3 => self.area(&[(left, y), (x, up)], &[(x, down), (right, y)], "bars"),
+            _ => self.area(&[(left, up), (x, down)], &[(right, up)], "bars"),
+        }
+    }
+
+    /// That a point lies above the picture's upper end.
+    pub fn beyond(&mut self, (x, y): Point) {
+        self.area(&[(x - 4.0, y + 4.0), (x, y - 4.0)], &[(x + 4.0, y + 4.0)], "open");
+    }
+
+    /// A rectangle from its upper left corner, more or less opaque.
+    pub fn cell(&mut self, (x, y): Point, size: (f64, f64), class: &str, opacity: f64) {
+        let [x, y, width, height] = [x, y, size.0, size.1].map(number);
+        let _ = writeln!(
+            self.0,
+            r#"<rect class="cell {class}" x="{x}" y="{y}" width="{width}" height="{height}" fill-opacity="{opacity:.2}"/>"#
+        );
+    }
+
     /// A group of all that belongs to a case, by its number: in its colour and with its dash, a pair that
     /// comes back after 28 cases.
     pub fn case(&mut self, case: usize, draw: impl FnOnce(&mut Drawing)) {
@@ -68,14 +97,22 @@ impl Drawing {
     }
 }
 
-fn path(mut points: impl Iterator<Item = Point>) -> Option<String> {
-    let place = |(x, y): Point| format!("{},{}", number(x), number(y));
-    let mut path = format!("M{}", place(points.next()?));
+/// A path through `points`. One between two others of its height adds nothing and is left out.
+fn path(points: impl Iterator<Item = Point>) -> Option<String> {
+    let tenths = |(x, y): Point| ((10.0 * x).round(), (10.0 * y).round());
+    let mut kept: Vec<Point> = Vec::new();
     for point in points {
-        path.push('L');
-        path.push_str(&place(point));
+        if let [.., before, last] = kept[..] {
+            let [(x0, y0), (x1, y1), (x2, y2)] = [before, last, point].map(tenths);
+            if y0 == y1 && y1 == y2 && (x1 - x0) * (x2 - x1) >= 0.0 {
+                kept.pop();
+            }
+        }
+        kept.push(point);
     }
-    Some(path)
+    let places = kept.into_iter().map(|(x, y)| format!("{},{}", number(x), number(y)));
+    let path = places.collect::<Vec<_>>().join("L");
+    (!path.is_empty()).then(|| format!("M{path}"))
 }
 
 /// A coordinate: a tenth of a unit is finer than any screen.
@@ -118,6 +155,13 @@ mod tests {
     #[test]
     fn nothing_in_a_text_is_markup() {
         assert_eq!(escaped("<a b=\"c\">&'\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39; ");
+    }
+
+    #[test]
+    fn what_adds_nothing_to_a_line_is_left_out() {
+        let drawn = |points: &[Point]| path(points.iter().copied()).unwrap();
+        assert_eq!(drawn(&[(0.0, 1.0), (1.0, 1.02), (2.0, 1.0), (3.0, 2.0)]), "M0,1L2,1L3,2");
+        assert_eq!(drawn(&[(0.0, 1.0), (2.0, 1.0), (1.0, 1.0)]), "M0,1L2,1L1,1", "it turns back");
     }
 
     #[test]

@@ -4,13 +4,13 @@
 use super::draw::{Anchor, Drawing, Point};
 use super::scale::{Scale, numbers, times};
 use crate::report::numbers::{count, span};
-use crate::report::scene::{Case, Scene};
 use crate::report::text::truncated;
 
 /// Width of every picture, in units of its view box.
 pub(super) const WIDTH: f64 = 840.0;
 
-const ROW: f64 = 58.0;
+/// Height of a row that holds a course.
+pub(super) const ROW: f64 = 58.0;
 const GAP: f64 = 16.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 34.0;
@@ -25,6 +25,8 @@ const LONGEST_NAME: usize = 30;
 pub(super) enum Unit {
     Seconds,
     Count,
+    /// From 1.
+    Attempts,
 }
 
 /// What the panels of a column show.
@@ -42,7 +44,8 @@ pub(super) struct Column {
 /// Places of panels.
 pub(super) struct Grid {
     columns: Vec<Column>,
-    rows: usize,
+    names: Vec<String>,
+    row: f64,
     left: f64,
 }
 
@@ -85,14 +88,15 @@ impl Panel {
 }
 
 impl Grid {
-    pub fn new(scene: &Scene<'_>, columns: Vec<Column>) -> Grid {
-        let lengths = scene.cases.iter().map(|case| case.name.chars().count());
-        let longest = lengths.max().unwrap_or(0).min(LONGEST_NAME);
-        Grid { columns, rows: scene.cases.len(), left: longest as f64 * CHARACTER + 24.0 }
+    /// Rows of height `row` under these names.
+    pub fn new<'a>(names: impl Iterator<Item = &'a str>, columns: Vec<Column>, row: f64) -> Grid {
+        let names: Vec<String> = names.map(|name| truncated(name, LONGEST_NAME)).collect();
+        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        Grid { columns, names, row, left: longest as f64 * CHARACTER + 24.0 }
     }
 
     pub fn height(&self) -> f64 {
-        TOP + self.rows as f64 * (ROW + GAP) + BOTTOM
+        TOP + self.names.len() as f64 * (self.row + GAP) + BOTTOM
     }
 
     pub fn panel(&self, row: usize, column: usize) -> Panel {
@@ -100,11 +104,11 @@ impl Grid {
         let room = WIDTH - NOTE - self.left - (columns - 1.0) * BETWEEN;
         let width = room / columns;
         let left = self.left + column as f64 * (width + BETWEEN);
-        let bottom = TOP + row as f64 * (ROW + GAP) + ROW;
+        let bottom = TOP + row as f64 * (self.row + GAP) + self.row;
         let Column { x_end, y_end, .. } = self.columns[column];
         Panel {
             x: Scale { low: 0.0, high: x_end, from: left, to: left + width },
-            y: Scale { low: 0.0, high: y_end, from: bottom, to: bottom - ROW },
+            y: Scale { low: 0.0, high: y_end, from: bottom, to: bottom - self.row },
         }
     }
 
@@ -117,28 +121,29 @@ impl Grid {
             let ticks = match column.unit {
                 Unit::Seconds => times(column.x_end, if self.columns.len() > 1 { 4 } else { 8 }),
                 Unit::Count => numbers(column.x_end, 4),
+                Unit::Attempts => numbers(column.x_end, 12).split_off(1),
             };
             for tick in ticks {
-                let last = self.panel(self.rows.saturating_sub(1), index);
+                let last = self.panel(self.names.len().saturating_sub(1), index);
                 let (x, y) = last.at(tick, 0.0);
                 drawing.line(&[(x, TOP - 8.0), (x, y + 4.0)], "grid");
                 let label = match column.unit {
                     Unit::Seconds => span(tick),
-                    Unit::Count => count(tick),
+                    Unit::Count | Unit::Attempts => count(tick),
                 };
                 drawing.text((x, y + 20.0), Anchor::Middle, "soft", &label);
             }
-            for row in 0..self.rows {
+            for row in 0..self.names.len() {
                 drawing.line(&self.panel(row, index).floor(), "axis");
             }
         }
     }
 
     /// The name of a row and its note.
-    pub fn label(&self, drawing: &mut Drawing, row: usize, case: &Case<'_>, note: &[&str]) {
-        let middle = TOP + row as f64 * (ROW + GAP) + ROW / 2.0;
-        let name = truncated(&case.name, LONGEST_NAME);
-        drawing.text((self.left - 14.0, middle + 4.0), Anchor::End, "name", &name);
+    pub fn label(&self, drawing: &mut Drawing, row: usize, note: &[&str]) {
+        let middle = TOP + row as f64 * (self.row + GAP) + self.row / 2.0;
+        let name = &self.names[row];
+        drawing.text((self.left - 14.0, middle + 4.0), Anchor::End, "name", name);
         let first = middle + 4.0 - 8.0 * (note.len() as f64 - 1.0);
         for (index, line) in note.iter().enumerate() {
             let class = if index == 0 { "note" } else { "soft" };
@@ -148,10 +153,10 @@ impl Grid {
     }
 
     /// Where something happens to a case.
-    pub fn marks(&self, drawing: &mut Drawing, row: usize, column: usize, case: &Case<'_>) {
+    pub fn marks(&self, drawing: &mut Drawing, row: usize, column: usize, marks: &[f64]) {
         let panel = self.panel(row, column);
         let top = self.columns[column].y_end;
-        for &mark in &case.marks {
+        for &mark in marks {
             let ((x, high), (_, low)) = (panel.at(mark, top), panel.at(mark, 0.0));
             drawing.line(&[(x, high), (x, low)], "mark");
             drawing.area(&[(x - 4.0, high - 7.0), (x + 4.0, high - 7.0)], &[(x, high)], "tip");
@@ -166,7 +171,7 @@ pub(super) fn thinned(values: &[f64], most: usize, fold: fn(&[f64]) -> f64) -> V
     (0..parts).map(|part| fold(&values[edge(part)..edge(part + 1)])).collect()
 }
 
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub(in crate::report) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 

@@ -10,17 +10,27 @@ mod clients;
 mod concurrency;
 mod drain;
 mod draw;
+mod fans;
 mod grid;
+mod heat;
+mod lines;
 mod scale;
 mod strip;
+mod sweep;
 mod timeline;
 
 use super::scene::Scene;
+use super::sweep::names;
+use crate::metrics::Metric;
+use crate::results::{Points, Swept};
 use draw::number;
 
 pub(super) use draw::escaped;
+pub(super) use fans::picture as fans;
+pub(super) use grid::mean;
 pub(super) use scale::times;
 pub(super) use strip::strip;
+pub(super) use timeline::POINTS;
 
 /// How everything in a picture looks, in light and in dark.
 pub(super) const STYLE: &str = include_str!("chart.css");
@@ -48,6 +58,17 @@ pub(super) fn pictures(scene: &Scene<'_>) -> Vec<Picture> {
     }
     pictures.extend([clients::picture(scene), attempts::picture(scene)]);
     pictures
+}
+
+/// The picture of a sweep, where one can show its keys: lines of one, a map of two.
+pub(super) fn of_sweep(swept: &Swept) -> Option<Picture> {
+    let map = || heat::picture(&swept.points, &names(swept), &sweep::drawn(&swept.points)[..2]);
+    sweep::picture(swept).or_else(map)
+}
+
+/// A map of `metric`.
+pub(super) fn map(points: &Points, names: &[String], metric: Metric) -> Option<Picture> {
+    heat::picture(points, names, &[metric])
 }
 
 impl Picture {

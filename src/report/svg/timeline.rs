@@ -3,12 +3,12 @@
 
 use super::Picture;
 use super::draw::Drawing;
-use super::grid::{Column, Grid, Unit, least, mean, most, thinned};
+use super::grid::{Column, Grid, ROW, Unit, least, mean, most, thinned};
 use crate::report::numbers::count;
 use crate::report::scene::Scene;
 
 /// Points of a line: about one for each two units of the picture.
-pub(super) const POINTS: usize = 340;
+pub(in crate::report) const POINTS: usize = 340;
 
 pub(super) fn picture(scene: &Scene<'_>) -> Picture {
     let full = scene.most_backends();
@@ -18,7 +18,7 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
         x_end: scene.duration(),
         y_end: full,
     };
-    let grid = Grid::new(scene, vec![column]);
+    let grid = Grid::new(scene.names(), vec![column], ROW);
     let mut drawing = Drawing::default();
     grid.frame(&mut drawing);
     for (row, case) in scene.cases.iter().enumerate() {
@@ -33,8 +33,8 @@ pub(super) fn picture(scene: &Scene<'_>) -> Picture {
             drawing.area(&high, &low, "band");
             drawing.line(&course, "line");
             drawing.line(&panel.level(case.capacity), "limit");
-            grid.marks(drawing, row, 0, case);
-            grid.label(drawing, row, case, &[&case.outcome.words()]);
+            grid.marks(drawing, row, 0, &case.marks);
+            grid.label(drawing, row, &[&case.outcome.words()]);
         });
     }
     Picture {
