@@ -10,6 +10,8 @@
 //! when, a 64-bit key the world and the purpose. Exponentials are our own ziggurat over constant
 //! tables; laws that need a varying number of draws read a small stream of their own.
 
+#[cfg(test)]
+mod quality;
 mod tables;
 mod ziggurat;
 
@@ -195,36 +197,6 @@ mod tests {
             philox_rounds::<10>(pi[0], pi[1], pi[2]),
             [0x0a5e_742c_2997_341c, 0xb0f8_83d3_8000_de5d]
         );
-    }
-
-    /// The stream as the engine reads it: consecutive clients, polls, attempts and lanes.
-    #[test]
-    fn neighbouring_draws_are_uniform_and_uncorrelated() {
-        let world = World::new(1, 0);
-        let draw = |client, poll, attempt, lane| {
-            let moment = Moment { poll, transaction: 0, attempt };
-            world.site(Purpose::PollJitter, client, moment).uniform(lane)
-        };
-        let n = 200_000;
-        let walks: [&dyn Fn(u32) -> f64; 4] =
-            [&|i| draw(i, 7, 0, 0), &|i| draw(7, i, 0, 0), &|i| draw(7, 7, i, 0), &|i| {
-                draw(i / 2, 7, 0, (i % 2) as u8)
-            }];
-        for walk in walks {
-            let (mut cells, mut lagged, mut last) = ([0u32; 64], 0.0, 0.5);
-            for i in 0..n {
-                let u = walk(i);
-                cells[(u * 64.0) as usize] += 1;
-                lagged += (u - 0.5) * (last - 0.5);
-                last = u;
-            }
-            let expected = n as f64 / 64.0;
-            let chi2: f64 = cells.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
-            // Chi-squared with 63 degrees of freedom: 0.0001 and 0.9999 quantiles.
-            assert!((30.0..112.0).contains(&chi2), "chi-squared {chi2}");
-            let correlation = lagged / n as f64 * 12.0;
-            assert!(correlation.abs() < 4.0 / (n as f64).sqrt(), "lag-1 correlation {correlation}");
-        }
     }
 
     #[test]

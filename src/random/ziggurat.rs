@@ -57,7 +57,6 @@ impl SplitMix {
 #[cfg(test)]
 mod tests {
     use super::super::tables::AREA;
-    use super::super::{Moment, Purpose, World};
     use super::*;
 
     #[test]
@@ -71,32 +70,5 @@ mod tests {
             assert!((HEIGHTS[i] - libm::exp(-EDGES[i])).abs() < 1e-15);
         }
         assert_eq!((EDGES[256], HEIGHTS[256]), (0.0, 1.0));
-    }
-
-    /// Kolmogorov-Smirnov against 1 - exp(-x), and the first two moments.
-    #[test]
-    fn the_draws_are_exponential() {
-        let world = World::new(42, 3);
-        let n = 400_000u32;
-        let mut draws: Vec<f64> = (0..n)
-            .map(|i| {
-                let moment = Moment { poll: i % 7, ..Moment::default() };
-                world.site(Purpose::Demand, i / 7, moment).exponential()
-            })
-            .collect();
-        let count = f64::from(n);
-        let mean = draws.iter().sum::<f64>() / count;
-        let second = draws.iter().map(|x| x * x).sum::<f64>() / count;
-        assert!((mean - 1.0).abs() < 4.0 / count.sqrt(), "mean {mean}");
-        assert!((second - 2.0).abs() < 4.0 * (20.0 / count).sqrt(), "second moment {second}");
-        draws.sort_by(f64::total_cmp);
-        let gap = draws
-            .iter()
-            .enumerate()
-            .map(|(i, x)| ((1.0 - (-x).exp()) - (i as f64 + 0.5) / count).abs())
-            .fold(0.0, f64::max);
-        // 1.95 / sqrt(n) is the 0.999 quantile of the statistic.
-        assert!(gap < 1.95 / count.sqrt(), "Kolmogorov-Smirnov distance {gap}");
-        assert!(draws[draws.len() - 1] > TAIL, "the tail is reached");
     }
 }
