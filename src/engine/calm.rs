@@ -3,19 +3,23 @@
 //! While every attempt finds a backend and the database works at full speed, polls do not touch each
 //! other: an attempt that arrives is served at once and done when its demand has passed, whatever else
 //! happens. Draws are keyed by what they are for, so the order in which polls are played changes no
-//! number. A window takes all arrivals and completions up to its end, plays each by itself, and tells the
-//! observer of them together; only the levels are put in order.
+//! number. A window takes all arrivals up to its end, plays the poll of each by itself up to the next time that
+//! its client arrives, and tells the observer of all arrivals and completions together; only the levels
+//! are put in order.
 //!
 //! A window is calm if, at its beginning, all at work are claims that their clients wait for, nobody
 //! waits, and
 //!
-//! - with all its arrivals there are no more claims than backends, clients that the limit allows, and
-//!   jobs that the database executes at full speed;
+//! - there are never more claims in it than backends, clients that the limit allows, and jobs that the
+//!   database executes at full speed;
 //! - each arrival is the first attempt of a poll, with a demand of at least a tick;
 //! - no disturbance falls into it, and nobody polls twice in it;
 //! - the database's clock and all its targets are whole ticks, so that they stay exact.
 //!
-//! If one is not, the loop plays it event by event and tries again later. Both leave the same records
+//! All of that is known before anything is changed. A client whose claim is at work when the calm ends is
+//! woken again; its next timer, set too early, stays in the calendar and will be set again.
+//!
+//! A stretch that is not calm is played event by event, and a window tried again later. Both leave the same records
 //! to the last bit; `tests/calm.rs` compares them.
 //!
 //! Of what else can happen the scenario must have nothing: see [`shortest_sleep`].

@@ -89,15 +89,20 @@ impl Pipeline {
     /// that of the attempt number `step`.
     #[inline]
     pub fn delay(&self, step: u32, past: Past, site: Site) -> Span {
-        let (regime, step) = self.regime(step);
-        let mut draws = Draws::new(site);
-        // The jitter of most schedules.
-        if let [Stage::Scale(low, high)] = regime.stages[regime.ramped..]
-            && let Some(&ticks) = regime.ramp.get(step as usize).or(regime.settled_at())
+        // Most schedules are of one regime, and jittered so.
+        if self.after.is_none()
+            && let [Stage::Scale(low, high)] = self.stages[self.ramped..]
+            && let Some(&ticks) = self.ramp.get(step as usize).or(self.settled_at())
         {
-            return Span::from_ticks_f64((ticks * draws.uniform(low, high)).min(MOST));
+            let scale = Draws::new(site).uniform(low, high);
+            return Span::from_ticks_f64((ticks * scale).min(MOST));
         }
-        Span::from_ticks_f64(regime.draw(step, past, &mut draws))
+        self.any_delay(step, past, site)
+    }
+
+    fn any_delay(&self, step: u32, past: Past, site: Site) -> Span {
+        let (regime, step) = self.regime(step);
+        Span::from_ticks_f64(regime.draw(step, past, &mut Draws::new(site)))
     }
 
     /// The delay of `step` in ticks, whatever regime comes after this one.
