@@ -140,9 +140,6 @@ impl Calendar {
                 self.late.pop();
                 keys.push(key);
             }
-            if self.open.first().is_some_and(|&last| last < bound) {
-                keys.append(&mut self.open);
-            }
             while let Some(key) = self.open.pop_if(|key| *key < bound) {
                 keys.push(key);
             }
@@ -150,12 +147,14 @@ impl Calendar {
             if left || !self.open_next(bound) {
                 break;
             }
-            // Those of a slot that ends later are left in their order.
-            if (self.slot + 1) << self.width > bound {
-                self.open.sort_unstable_by(|a, b| b.cmp(a));
-            } else {
+            // Whole slots need no order.
+            while (self.slot + 1) << self.width <= bound {
                 keys.append(&mut self.open);
+                if !self.open_slot(bound) {
+                    break;
+                }
             }
+            self.open.sort_unstable_by(|a, b| b.cmp(a));
         }
         self.dealt += keys.len();
         #[cfg(debug_assertions)]
@@ -183,13 +182,18 @@ impl Calendar {
         self.place(key);
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, key: Key) {
         if key >> self.width <= self.slot {
-            self.late.push(key);
+            self.be_late(key);
         } else {
             self.file(key);
         }
+    }
+
+    #[inline(never)]
+    fn be_late(&mut self, key: Key) {
+        self.late.push(key);
     }
 
     /// The least key of the open slot, or [`NEVER`].
@@ -200,7 +204,7 @@ impl Calendar {
     }
 
     /// Puts a key of a slot to come into its bucket.
-    #[inline]
+    #[inline(always)]
     fn file(&mut self, key: Key) {
         let slot = key >> self.width;
         let wheel = (slot ^ self.slot).ilog2() / WHEEL_BITS;
@@ -218,6 +222,11 @@ impl Calendar {
                 return true;
             }
         }
+        self.open_slot(bound)
+    }
+
+    /// The same, with the slots as wide as they are.
+    fn open_slot(&mut self, bound: Key) -> bool {
         loop {
             let next = |wheel| Some((wheel, self.wheels.first_used(bucket(self.slot, wheel))?));
             let Some((wheel, next)) = (0..WHEELS as u32).find_map(next) else { return false };
@@ -277,7 +286,7 @@ fn bucket(slot: u64, wheel: u32) -> usize {
 }
 
 impl Wheels {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, bucket: usize, key: Key) {
         let last = &mut self.buckets[bucket];
         if let Some(block) = self.blocks.get_mut(*last as usize)
@@ -291,6 +300,7 @@ impl Wheels {
     }
 
     /// Adds a block with one key to the chain of a bucket.
+    #[inline(never)]
     fn begin_block(&mut self, bucket: usize, key: Key) {
         self.used[bucket / 64] |= 1 << (bucket % 64);
         let last = &mut self.buckets[bucket];

@@ -54,21 +54,11 @@ pub(super) struct Calm {
     slots: u64,
     /// Timers that go off in the window.
     keys: Vec<Key>,
-    /// Claims at work, then those of the window.
-    claims: Vec<Claim>,
-    /// Those of them that are done within the window.
+    /// Polls whose claims are at work, then those of the window. When one begins, its client's next is
+    /// known.
     polls: Vec<Poll>,
     steps: Vec<Step>,
     sorter: Sorter,
-}
-
-/// A claim at work, or already done: its client's next poll is known when it begins.
-#[derive(Clone, Copy, Debug)]
-struct Claim {
-    poll: Poll,
-    /// The poll's number, and where its client's schedule stood when it began.
-    number: u32,
-    step: u16,
 }
 
 /// The least time that a client of these policies sleeps, unless the scenario has anything that is never
@@ -106,7 +96,6 @@ impl Calm {
             shortest,
             slots: 1,
             keys: Vec::new(),
-            claims: Vec::new(),
             polls: Vec::new(),
             steps: Vec::new(),
             sorter: Sorter::default(),
@@ -123,15 +112,18 @@ impl<O: Observer> Simulation<'_, O> {
         let is_open = self.good < limit && self.calm_until(calm, end).is_some();
         if is_open && self.begin_calm(calm, end) {
             while let Some(until) = self.calm_until(calm, end) {
+                let spanned = self.slots_until(until);
                 if self.play_window(calm, until, limit) {
                     self.now = until;
-                    if calm.keys.len() < ENOUGH {
-                        calm.slots = calm.slots.saturating_mul(2);
-                    } else if calm.keys.len() > 4 * ENOUGH {
+                    // All at work are looked at once a window.
+                    let enough = ENOUGH.max(calm.polls.len());
+                    if calm.keys.len() < enough && spanned >= calm.slots {
+                        calm.slots = 2 * spanned;
+                    } else if calm.keys.len() > 4 * enough {
                         calm.slots = (calm.slots / 2).max(1);
                     }
-                } else if calm.slots > 1 {
-                    calm.slots /= 2;
+                } else if spanned > 1 {
+                    calm.slots = spanned / 2;
                 } else {
                     break;
                 }
@@ -161,20 +153,19 @@ impl<O: Observer> Simulation<'_, O> {
         if !still || !self.database.jobs().all(at_once) || !self.database.is_exact(end) {
             return false;
         }
-        calm.claims.clear();
+        calm.polls.clear();
         for (Job { client, started, .. }, at) in self.database.suspend(self.now) {
             let number = self.clients[client as usize].attempt.poll;
             let step = self.stands[client as usize].step;
-            let claim = Claim { poll: Poll { client, started, at }, number, step };
-            calm.claims.push(claim);
-            self.sleep_after(&claim);
+            calm.polls.push(Poll { client, number, started, at, step });
         }
+        self.sleep_after(&calm.polls);
         true
     }
 
     /// The database takes the claims over again, and their clients are awake again.
     fn end_calm(&mut self, calm: &mut Calm) {
-        for &Claim { poll: Poll { client, started, .. }, number, step } in &calm.claims {
+        for &Poll { client, number, started, step, .. } in &calm.polls {
             let stand = &mut self.stands[client as usize];
             (stand.poll, stand.step) = (number, step);
             stand.timer = self.layout.key(started, Class::Arrival, client);
@@ -183,12 +174,17 @@ impl<O: Observer> Simulation<'_, O> {
             let stand = &mut self.stands[client as usize];
             (stand.phase, stand.timer) = (Phase::Served, NEVER);
         }
-        let jobs =
-            calm.claims.iter().map(|&Claim { poll: Poll { client, started, at }, .. }| {
-                (Job { client, work: Work::Good, started, connected: SimTime::ZERO }, at)
-            });
+        let jobs = calm.polls.iter().map(|&Poll { client, started, at, .. }| {
+            (Job { client, work: Work::Good, started, connected: SimTime::ZERO }, at)
+        });
         self.database.resume(self.now, jobs);
         self.backends.occupy(self.good);
+    }
+
+    /// How many slots of the calendar there are up to then, the present one counted as whole.
+    fn slots_until(&self, until: SimTime) -> u64 {
+        let slot = |time| self.layout.key(time, Class::Disturbance, 0) / self.calendar.slot_width();
+        slot(until).saturating_sub(slot(self.now)).max(1)
     }
 
     /// The end of the window that begins now.
@@ -208,94 +204,116 @@ impl<O: Observer> Simulation<'_, O> {
     /// Plays all that happens until then, if it is calm: all is drawn and put in order before anything
     /// is changed.
     fn play_window(&mut self, calm: &mut Calm, until: SimTime, limit: u32) -> bool {
-        let Calm { keys, claims, polls, steps, sorter, .. } = calm;
-        let before = claims.len();
+        let Calm { keys, polls, steps, sorter, .. } = calm;
+        let before = polls.len();
         keys.clear();
         self.calendar.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
-        let mut is_calm = self.draw_claims(keys, claims);
-        let arrivals = claims.len() - before;
+        let mut is_calm = self.begin_polls(keys, polls) && self.draw_claims(&mut polls[before..]);
+        let arrivals = polls.len() - before;
         if is_calm {
-            steps.clear();
-            steps.extend(claims[before..].iter().map(|claim| Step::arrival(claim.poll.started)));
-            let done = claims.iter().map(|claim| claim.poll.at).filter(|&at| at < until);
-            steps.extend(done.map(Step::completion));
-            sorter.sort(steps, Step::completion(self.now));
+            list_steps(polls, before, until, steps);
+            sorter.sort(steps, Step::completion(self.now), Step::completion(until));
             is_calm = arrivals as u64 + u64::from(self.good) <= u64::from(limit)
                 || highest(self.good, steps) <= limit;
         }
         if !is_calm {
-            for Claim { poll: Poll { client, started, .. }, .. } in claims.drain(before..) {
+            for Poll { client, started, .. } in polls.drain(before..) {
                 self.stands[client as usize].timer =
                     self.layout.key(started, Class::Arrival, client);
             }
             keys.iter().for_each(|&key| self.calendar.push(key));
             return false;
         }
-        for claim in &claims[before..] {
-            self.sleep_after(claim);
-        }
-        polls.clear();
-        claims.retain(|claim| {
-            let is_done = claim.poll.at < until;
-            if is_done {
-                polls.push(claim.poll);
-            }
-            !is_done
-        });
+        self.sleep_after(&polls[before..]);
+        let ended = partition(polls, until);
         if self.facts.exits {
-            for poll in &*polls {
+            for poll in &polls[..ended] {
                 self.clients[poll.client as usize].failures = 0;
             }
         }
-        let ended = polls.len() as u32;
-        if ended >= self.good {
+        if ended >= self.good as usize {
             self.database.follow(self.good, steps);
         }
-        self.good = self.good + arrivals as u32 - ended;
+        self.good = self.good + arrivals as u32 - ended as u32;
         self.events += steps.len() as u64;
         let round_trip = self.scenario.fleet.round_trip;
-        self.observer.on_window(Window { round_trip, steps, polls });
+        self.observer.on_window(Window { round_trip, steps, polls: &mut polls[..ended] });
+        polls.drain(..ended);
         true
     }
 
-    /// Draws what the arrivals of a window ask for, and says whether each is the first attempt of its poll
-    /// and asks for something that the database holds exactly.
-    fn draw_claims(&mut self, keys: &[Key], claims: &mut Vec<Claim>) -> bool {
-        let law = self.scenario.database.claim(0);
+    /// Begins the polls of a window, and says whether each is one whose client was asleep. Nothing else is
+    /// done here, so that the processor can wait for many clients at once.
+    fn begin_polls(&mut self, keys: &[Key], polls: &mut Vec<Poll>) -> bool {
         for &key in keys {
             let client = self.layout.client(key);
-            let Stand { timer, poll: number, step, phase } = self.stands[client as usize];
-            if timer != key {
+            let stand = &mut self.stands[client as usize];
+            if stand.timer != key {
                 continue;
             }
-            let moment = Moment { poll: number, ..Moment::default() };
-            let demand = demand::sample(law, self.world.site(Purpose::Demand, client, moment));
-            let started = self.layout.time(key);
-            let at = started + demand;
-            if phase != Phase::Asleep || !self.database.holds(demand) {
+            if stand.phase != Phase::Asleep {
                 return false;
             }
             // The same timer may have been set twice.
-            self.stands[client as usize].timer = NEVER;
-            claims.push(Claim { poll: Poll { client, started, at }, number, step });
+            stand.timer = NEVER;
+            let started = self.layout.time(key);
+            let Stand { poll: number, step, .. } = *stand;
+            polls.push(Poll { client, number, started, at: started, step });
         }
         true
     }
 
-    /// Lets the client of a claim sleep until the poll after this one, as if the claim were done.
-    #[inline]
-    fn sleep_after(&mut self, claim: &Claim) {
-        let &Claim { poll: Poll { client, at, .. }, number, step } = claim;
-        let policy = self.policy(client);
-        let moment = Moment { poll: number, ..Moment::default() };
-        let site = self.world.site(Purpose::PollJitter, client, moment);
-        let (sleep, step) = policy.rules.turn(Outcome::Empty, step.into(), &policy.poll, site);
-        let arrives = at + sleep + self.scenario.fleet.round_trip;
-        let stand = &mut self.stands[client as usize];
-        (stand.phase, stand.poll) = (Phase::Asleep, number.wrapping_add(1));
-        stand.set_step(step);
-        self.set_timer(client, arrives, Class::Arrival);
+    /// Draws what polls ask for, and says whether it is something that the database holds exactly.
+    fn draw_claims(&mut self, polls: &mut [Poll]) -> bool {
+        let law = self.scenario.database.claim(0);
+        for poll in polls {
+            let moment = Moment { poll: poll.number, ..Moment::default() };
+            let demand = demand::sample(law, self.world.site(Purpose::Demand, poll.client, moment));
+            if !self.database.holds(demand) {
+                return false;
+            }
+            poll.at = poll.started + demand;
+        }
+        true
     }
+
+    /// Lets clients sleep until the poll after theirs, as if its claim were done.
+    fn sleep_after(&mut self, polls: &[Poll]) {
+        let round_trip = self.scenario.fleet.round_trip;
+        for &Poll { client, number, at, step, .. } in polls {
+            let policy = self.policy(client);
+            let moment = Moment { poll: number, ..Moment::default() };
+            let site = self.world.site(Purpose::PollJitter, client, moment);
+            let (sleep, step) = policy.rules.turn(Outcome::Empty, step.into(), &policy.poll, site);
+            let stand = &mut self.stands[client as usize];
+            (stand.phase, stand.poll) = (Phase::Asleep, number.wrapping_add(1));
+            stand.set_step(step);
+            self.set_timer(client, at + sleep + round_trip, Class::Arrival);
+        }
+    }
+}
+
+/// Lists the arrivals of the polls from `before` on, and the completions of all that end before `until`.
+fn list_steps(polls: &[Poll], before: usize, until: SimTime, steps: &mut Vec<Step>) {
+    steps.clear();
+    steps.extend(polls[before..].iter().map(|poll| Step::arrival(poll.started)));
+    let mut listed = steps.len();
+    steps.resize(listed + polls.len(), Step::completion(until));
+    for poll in polls {
+        steps[listed] = Step::completion(poll.at);
+        listed += usize::from(poll.at < until);
+    }
+    steps.truncate(listed);
+}
+
+/// Moves the polls that end before `until` to the front, and says how many they are.
+fn partition(polls: &mut [Poll], until: SimTime) -> usize {
+    let mut ended = 0;
+    for poll in 0..polls.len() {
+        polls.swap(poll, ended);
+        ended += usize::from(polls[ended].at < until);
+    }
+    ended
 }
 
 /// The highest level of active backends that steps from `level` on lead to.

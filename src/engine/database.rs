@@ -186,18 +186,20 @@ impl<'a> Database<'a> {
             && self.slowdown == 1.0
             && self.clock.fract() == 0.0
             && running.map(|(_, due)| due.fract()).all(|part| part == 0.0)
-            && self.clock + (end.since(self.updated).ticks() as f64) < self.most_exact()
+            && self.clock + (end.since(self.updated).ticks() as f64)
+                < self.most_exact().ticks() as f64
     }
 
     /// Whether a job of such a demand is done exactly when it has passed: where targets, cut short by
     /// their slots, still tell whole ticks apart.
     #[inline]
     pub fn holds(&self, demand: Span) -> bool {
-        demand > Span::ZERO && (demand.ticks() as f64) < self.most_exact()
+        demand > Span::ZERO && demand < self.most_exact()
     }
 
-    fn most_exact(&self) -> f64 {
-        (1u64 << (f64::MANTISSA_DIGITS - 1)) as f64 / (self.slot_mask + 1) as f64
+    #[inline]
+    fn most_exact(&self) -> Span {
+        Span::from_ticks((1u64 << (f64::MANTISSA_DIGITS - 1)) >> self.slot_mask.count_ones())
     }
 
     /// Gives all jobs away, with the instants at which they will be done at full speed.

@@ -464,10 +464,14 @@ impl Step {
 pub struct Poll {
     /// Whose.
     pub client: u32,
+    /// Polls of this client before it.
+    pub number: u32,
     /// When its claim had started: a round trip after it had begun.
     pub started: SimTime,
     /// When it ended.
     pub at: SimTime,
+    /// Where the client's schedule stood when it began.
+    pub(super) step: u16,
 }
 
 /// What happened in a stretch of time in which every attempt was the first of its poll and was served at

@@ -21,14 +21,14 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts steps of which none is before `first`.
-    pub fn sort(&mut self, steps: &mut Vec<Step>, first: Step) {
+    /// Sorts steps of which none is before `first`, and all before `end`.
+    pub fn sort(&mut self, steps: &mut Vec<Step>, first: Step, end: Step) {
         if steps.len() < WORTH_DEALING {
             return steps.sort_unstable();
         }
-        let last = steps.iter().max().expect("there are some").distance(first);
         let bins = steps.len().next_power_of_two();
-        let shift = (u64::BITS - last.leading_zeros()).saturating_sub(bins.ilog2());
+        let digits = u64::BITS - end.distance(first).leading_zeros();
+        let shift = digits.saturating_sub(bins.ilog2());
         let bin = |step: &Step| (step.distance(first) >> shift) as usize & (bins - 1);
         self.places.clear();
         self.places.resize(bins, 0);
@@ -39,7 +39,6 @@ impl Sorter {
         for place in &mut self.places {
             before += std::mem::replace(place, before);
         }
-        self.dealt.clear();
         self.dealt.resize(steps.len(), first);
         for step in &*steps {
             let place = &mut self.places[bin(step)];
@@ -75,7 +74,7 @@ fn insert(steps: &mut [Step]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::SimTime;
+    use crate::units::{SimTime, Span};
     use proptest::prelude::*;
 
     proptest! {
@@ -95,7 +94,8 @@ mod tests {
                 .collect();
             let mut expected = steps.clone();
             expected.sort();
-            Sorter::default().sort(&mut steps, Step::completion(at(0)));
+            let end = steps.iter().max().map_or(at(1), |last| last.time() + Span::from_ticks(1));
+            Sorter::default().sort(&mut steps, Step::completion(at(0)), Step::completion(end));
             prop_assert_eq!(steps, expected);
         }
     }

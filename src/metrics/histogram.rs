@@ -36,6 +36,24 @@ impl Histogram {
         self.sum += u128::from(ticks) * u128::from(times);
     }
 
+    /// Counts observations one after the other.
+    #[inline]
+    pub fn record_all(&mut self, spans: impl ExactSizeIterator<Item = Span>) {
+        self.count += spans.len() as u64;
+        let (mut longest, mut sum) = (self.longest, 0u128);
+        for span in spans {
+            let cell = cell(span.ticks());
+            if cell >= self.cells.len() {
+                self.reach(cell);
+            }
+            self.cells[cell] += 1;
+            longest = longest.max(span);
+            sum += u128::from(span.ticks());
+        }
+        self.longest = longest;
+        self.sum += sum;
+    }
+
     #[cold]
     fn reach(&mut self, cell: usize) {
         self.cells.resize(room(cell), 0);

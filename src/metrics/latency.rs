@@ -83,6 +83,12 @@ impl Latencies {
         self.kinds[kind as usize].record(span, 1);
     }
 
+    /// Records observations one after the other.
+    #[inline]
+    pub fn record_all(&mut self, kind: LatencyKind, spans: impl ExactSizeIterator<Item = Span>) {
+        self.kinds[kind as usize].record_all(spans);
+    }
+
     /// Records so many equal observations.
     pub fn record_many(&mut self, kind: LatencyKind, span: Span, times: u64) {
         if times > 0 {

@@ -1,7 +1,5 @@
 //! What is followed over a unit: the densest arrivals, each trigger to its drain, the fleet to its service.
 
-use std::collections::VecDeque;
-
 use super::{BadTimes, Drain};
 use crate::scenario::{DrainRule, Scenario};
 use crate::units::{SimTime, Span};
@@ -13,30 +11,38 @@ const PEAK_WINDOW: Span = Span::from_millis(100);
 #[derive(Debug)]
 pub(super) struct PeakCount {
     from: SimTime,
-    /// The last arrivals, as many as have ever been within a window: it was denser than any before if
-    /// the first of them is within the present one too.
-    last: VecDeque<SimTime>,
+    arrivals: Vec<SimTime>,
+    /// The first of the last arrivals, as many as have ever been within a window: it was denser than any
+    /// before if this one is within the present one too.
+    first: usize,
 }
 
 impl PeakCount {
     pub fn new(from: SimTime) -> PeakCount {
-        PeakCount { from, last: VecDeque::new() }
+        PeakCount { from, arrivals: Vec::new(), first: 0 }
     }
 
     #[inline]
     pub fn count(&mut self, now: SimTime) {
-        if now < self.from {
-            return;
+        self.count_all(std::iter::once(now));
+    }
+
+    /// Takes arrivals in order. Each replaces the first of the last, or joins them.
+    #[inline]
+    pub fn count_all(&mut self, arrivals: impl Iterator<Item = SimTime>) {
+        if self.first > self.arrivals.len() / 2 {
+            self.arrivals.drain(..self.first);
+            self.first = 0;
         }
-        if self.last.front().is_some_and(|&first| now.since(first) >= PEAK_WINDOW) {
-            self.last.pop_front();
+        for now in arrivals.filter(|&now| now >= self.from) {
+            self.arrivals.push(now);
+            self.first += usize::from(now.since(self.arrivals[self.first]) >= PEAK_WINDOW);
         }
-        self.last.push_back(now);
     }
 
     /// The most so far.
     pub fn peak(&self) -> u64 {
-        self.last.len() as u64
+        (self.arrivals.len() - self.first) as u64
     }
 }
 
@@ -57,6 +63,8 @@ pub(super) struct DrainWatch {
     /// By client, the last trigger that restarted it (from 1) while its first poll since has not
     /// ended.
     first_poll_of: Vec<u16>,
+    /// How many such clients there are.
+    outstanding: u32,
 }
 
 /// The course of a disturbance.
@@ -88,6 +96,7 @@ impl DrainWatch {
             courses: courses.collect(),
             triggers: scenario.disturbances.len(),
             first_poll_of: vec![0; clients as usize],
+            outstanding: 0,
         }
     }
 
@@ -127,16 +136,22 @@ impl DrainWatch {
 
     pub fn restarted(&mut self, client: u32, index: usize) {
         let number = &mut self.first_poll_of[client as usize];
-        if *number > 0 {
-            self.courses[usize::from(*number) - 1].outstanding -= 1;
+        match usize::from(*number).checked_sub(1) {
+            Some(before) => self.courses[before].outstanding -= 1,
+            None => self.outstanding += 1,
         }
         *number = index as u16 + 1;
         self.courses[index].outstanding += 1;
     }
 
+    /// Whether the end of any poll may count.
+    pub fn is_waiting(&self) -> bool {
+        self.outstanding > 0
+    }
+
     #[inline]
     pub fn polled(&mut self, now: SimTime, client: u32) {
-        if self.courses.is_empty() {
+        if !self.is_waiting() {
             return;
         }
         let number = std::mem::take(&mut self.first_poll_of[client as usize]);
@@ -144,6 +159,7 @@ impl DrainWatch {
             let course = &mut self.courses[usize::from(number) - 1];
             course.outstanding -= 1;
             course.over = course.over.max(now);
+            self.outstanding -= 1;
         }
     }
 
@@ -200,9 +216,9 @@ impl ServiceWatch {
         }
     }
 
-    /// Whether a good poll at an instant, if there is any, may count.
-    pub fn is_waiting(&self, at: Option<SimTime>) -> bool {
-        self.count < self.served.len() && at.is_some_and(|at| at >= self.trigger)
+    /// Whether a good poll up to `now` may count.
+    pub fn is_waiting(&self, now: SimTime) -> bool {
+        self.count < self.served.len() && now >= self.trigger
     }
 
     pub fn left(&mut self, now: SimTime, client: u32) {

@@ -37,6 +37,9 @@ pub struct Pipeline {
     /// How many stages the ramp already includes.
     #[serde(skip)]
     ramped: usize,
+    /// Between what the ramp is scaled, if that is all there is.
+    #[serde(skip)]
+    scaled: Option<(f64, f64)>,
 }
 
 /// Steps worth a table entry; a schedule still growing beyond it is computed.
@@ -49,7 +52,11 @@ impl Pipeline {
             None => 0,
             Some(_) => stages.iter().take_while(|stage| stage.is_clamp()).count(),
         };
-        let mut pipeline = Pipeline { growth, stages, after, ramp: Vec::new(), ramped };
+        let scaled = match stages[ramped..] {
+            [Stage::Scale(low, high)] if after.is_none() => Some((low, high)),
+            _ => None,
+        };
+        let mut pipeline = Pipeline { growth, stages, after, ramp: Vec::new(), ramped, scaled };
         pipeline.ramp = (0..RAMP_LIMIT).filter_map(|step| pipeline.grown(step)).collect();
         // Growth never shrinks but in a table: who stands at his last value will stay there.
         let settles = match &pipeline.growth {
@@ -87,11 +94,10 @@ impl Pipeline {
 
     /// The delay of `step`, with the jitter that `site` draws. Growths that look back need `site` to be
     /// that of the attempt number `step`.
-    #[inline]
+    #[inline(always)]
     pub fn delay(&self, step: u32, past: Past, site: Site) -> Span {
         // Most schedules are of one regime, and jittered so.
-        if self.after.is_none()
-            && let [Stage::Scale(low, high)] = self.stages[self.ramped..]
+        if let Some((low, high)) = self.scaled
             && let Some(&ticks) = self.ramp.get(step as usize).or(self.settled_at())
         {
             let scale = Draws::new(site).uniform(low, high);
@@ -100,6 +106,7 @@ impl Pipeline {
         self.any_delay(step, past, site)
     }
 
+    #[inline(never)]
     fn any_delay(&self, step: u32, past: Past, site: Site) -> Span {
         let (regime, step) = self.regime(step);
         Span::from_ticks_f64(regime.draw(step, past, &mut Draws::new(site)))

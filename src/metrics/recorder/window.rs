@@ -1,7 +1,7 @@
 //! What a recorder makes of a window: the same as of its events one by one.
 
 use super::Recorder;
-use crate::engine::observer::{Gauges, Step, Window};
+use crate::engine::observer::{Gauges, Poll, Step, Window};
 use crate::metrics::LatencyKind;
 use crate::units::Span;
 
@@ -19,22 +19,22 @@ impl Recorder {
         self.counts.good_claims += ended;
         self.present.connects += arrivals;
         self.present.good += ended;
+        let service = |poll: &Poll| poll.at.since(poll.started);
+        self.counts.run += polls.iter().map(|poll| service(poll).ticks()).sum::<u64>();
         if self.open {
+            let services = polls.iter().map(service);
+            let responses = services.clone().map(|service| service + round_trip);
             self.latencies.record_many(LatencyKind::Wait, Span::ZERO, arrivals);
+            self.latencies.record_all(LatencyKind::ServiceGood, services);
+            self.latencies.record_all(LatencyKind::ResponseGood, responses);
         }
-        let mut run = 0;
-        for poll in &*polls {
-            let service = poll.at.since(poll.started);
-            run += service.ticks();
-            if self.open {
-                self.latencies.record(LatencyKind::ServiceGood, service);
-                self.latencies.record(LatencyKind::ResponseGood, service + round_trip);
+        if self.drain.is_waiting() {
+            for poll in &*polls {
+                self.drain.polled(poll.at, poll.client);
             }
-            self.drain.polled(poll.at, poll.client);
         }
-        self.counts.run += run;
         self.take_steps(steps);
-        if self.service.is_waiting(polls.iter().map(|poll| poll.at).min()) {
+        if steps.last().is_some_and(|last| self.service.is_waiting(last.time())) {
             polls.sort_unstable_by_key(|poll| poll.at);
             for poll in &*polls {
                 self.service.served(poll.at, poll.client);
@@ -69,26 +69,27 @@ impl Recorder {
         self.book_levels(first.time());
         self.all.hold(first.time());
         self.good.hold(first.time());
-        let (mut level, mut highest, mut since, mut area) = (self.gauges.good, 0, first.time(), 0);
+        let (mut level, mut since) = (self.gauges.good, first.time());
+        let (mut lowest, mut highest) = (level, level);
         for step in steps {
             let now = step.time();
-            let held = now.since(since).ticks();
-            self.all.held[level as usize] += held;
-            self.good.held[level as usize] += held;
-            area += u64::from(level) * held;
+            self.window_held[level as usize] += now.since(since).ticks();
             since = now;
-            if step.arrives() {
-                self.arrivals.count(now);
-                level += 1;
-                highest = highest.max(level);
-            } else {
-                level -= 1;
-            }
+            // Which of the two it is nobody could foretell, and a branch would have to.
+            level = level + 2 * u32::from(step.arrives()) - 1;
+            lowest = lowest.min(level);
+            highest = highest.max(level);
         }
+        for held in lowest..=highest {
+            let ticks = std::mem::take(&mut self.window_held[held as usize]);
+            self.all.held[held as usize] += ticks;
+            self.good.held[held as usize] += ticks;
+            self.present.sv_active_ticks += u64::from(held) * ticks;
+        }
+        self.arrivals.count_all(steps.iter().filter(|step| step.arrives()).map(|step| step.time()));
         self.gauges.good = level;
         self.all.move_to(since, level);
         self.good.move_to(since, level);
-        self.present.sv_active_ticks += area;
         self.level_since = since;
         self.raise_levels(Gauges { good: highest, ..self.gauges });
     }
