@@ -2,6 +2,9 @@
 //!
 //! Playing a unit already checks its ledger; the scenarios here are small and mean.
 
+use std::fmt::{self, Write};
+use std::hash::{DefaultHasher, Hasher};
+
 use proptest::prelude::*;
 
 use herdsim::engine::observer::{Event, Gauges, Observer};
@@ -484,5 +487,34 @@ proptest! {
             prop_assert!(bucket.cl_dead_ticks <= bucket.cl_waiting_ticks, "the dead wait too");
         }
         prop_assert_eq!(record, sweep::play_unit(&scenario, unit));
+    }
+}
+
+/// A hash of all that it is told, in the order in which it is told.
+#[derive(Default)]
+struct Told(DefaultHasher);
+
+impl Observer for Told {
+    fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+        write!(self, "{now:?} {event:?} {gauges:?}").expect("a hash takes all");
+    }
+}
+
+impl fmt::Write for Told {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_calendar_and_a_plain_heap_deal_the_same_events(scenario in scenario()) {
+        let (mut calendar, mut heap) = (Told::default(), Told::default());
+        let end = engine::play(&scenario, 0, 0, &mut calendar);
+        prop_assert_eq!(end, engine::play_on_heap(&scenario, 0, 0, &mut heap));
+        prop_assert_eq!(calendar.0.finish(), heap.0.finish());
     }
 }

@@ -20,6 +20,7 @@
 
 use super::heap::MinHeap;
 use super::key::{Key, NEVER};
+use super::timers::Timers;
 
 /// Bits of a slot that one wheel tells apart.
 const WHEEL_BITS: u32 = 10;
@@ -79,9 +80,8 @@ struct Block {
     before: u32,
 }
 
-impl Calendar {
-    /// Empty, with room for so many keys whose lowest bits, so many as these, say nothing of time.
-    pub fn new(keys: usize, order_bits: u32) -> Calendar {
+impl Timers for Calendar {
+    fn new(keys: usize, order_bits: u32) -> Calendar {
         Calendar {
             // A few milliseconds to begin with.
             width: order_bits + 12,
@@ -102,9 +102,8 @@ impl Calendar {
         }
     }
 
-    /// The least key, if it is less than `bound`: nothing that lies beyond is sorted in advance.
     #[inline]
-    pub fn peek(&mut self, bound: Key) -> Option<Key> {
+    fn peek(&mut self, bound: Key) -> Option<Key> {
         let mut key = self.first();
         if key == NEVER && self.filed > 0 && self.open_next(bound) {
             self.open.sort_unstable_by(|a, b| b.cmp(a));
@@ -118,9 +117,8 @@ impl Calendar {
         (key < bound).then_some(key)
     }
 
-    /// Removes the key that [`peek`](Self::peek) has just returned.
     #[inline]
-    pub fn pop(&mut self) {
+    fn pop(&mut self) {
         let late = self.late.peek().unwrap_or(NEVER);
         match self.open.last() {
             Some(&key) if key <= late => {
@@ -133,8 +131,7 @@ impl Calendar {
         self.oracle.pop();
     }
 
-    /// Moves all keys that are less than `bound` to `keys`, in no order.
-    pub fn take_before(&mut self, bound: Key, keys: &mut Vec<Key>) {
+    fn take_before(&mut self, bound: Key, keys: &mut Vec<Key>) {
         loop {
             while let Some(key) = self.late.peek().filter(|&key| key < bound) {
                 self.late.pop();
@@ -169,19 +166,19 @@ impl Calendar {
         }
     }
 
-    /// By how much the least keys of two successive slots differ.
-    pub fn slot_width(&self) -> Key {
+    fn slot_width(&self) -> Key {
         1 << self.width
     }
 
-    /// Adds a key that is not less than any that was removed.
     #[inline]
-    pub fn push(&mut self, key: Key) {
+    fn push(&mut self, key: Key) {
         #[cfg(debug_assertions)]
         self.oracle.push(key);
         self.place(key);
     }
+}
 
+impl Calendar {
     #[inline(always)]
     fn place(&mut self, key: Key) {
         if key >> self.width <= self.slot {

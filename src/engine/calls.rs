@@ -9,6 +9,7 @@ use super::client::BOOT_CHECK;
 use super::key::Class;
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::guard::{Ending, Meter, Ticket, Verdict};
 use crate::policy::{Failure, Guard, Layer, Outcome, Past, Policy, Scope};
 use crate::random::{Moment, Purpose};
@@ -101,7 +102,7 @@ impl Held {
     }
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// A client's acquisition begins at an instant.
     #[inline]
     pub(super) fn begin_calls(&mut self, client: u32, at: SimTime) {
@@ -308,7 +309,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// The guards of a client at a layer.
-    fn guards(&self, client: u32, layer: usize) -> impl Iterator<Item = Asked<'a>> + use<'a, O> {
+    fn guards(&self, client: u32, layer: usize) -> impl Iterator<Item = Asked<'a>> + use<'a, O, T> {
         let guards = &self.policy(client).acquire.layers()[layer].guards;
         let asked = move |(number, guard)| Asked { client, layer, number, guard };
         guards.iter().enumerate().map(asked)
@@ -319,7 +320,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// Does something with the count of a guard and the ticket that a client has of it.
-    fn with<T>(&mut self, asked: Asked<'_>, act: impl FnOnce(&mut Held, &mut Stub) -> T) -> T {
+    fn with<R>(&mut self, asked: Asked<'_>, act: impl FnOnce(&mut Held, &mut Stub) -> R) -> R {
         let Asked { client, layer, number, .. } = asked;
         let mut stub = self.call(client, layer).tickets[number];
         let done = act(self.held(asked), &mut stub);

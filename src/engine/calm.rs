@@ -31,6 +31,7 @@ use super::key::{Class, Key, NEVER};
 use super::observer::{Observer, Poll, Step, Window};
 use super::order::Sorter;
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::{Cadence, Outcome, Policy, Sleep};
 use crate::random::{Moment, Purpose};
 use crate::scenario::Scenario;
@@ -103,7 +104,7 @@ impl Calm {
     }
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Plays windows, up to `end`, for as long as they are calm.
     #[inline(never)]
     pub(super) fn play_calm(&mut self, calm: &mut Calm, end: SimTime) {
@@ -130,7 +131,7 @@ impl<O: Observer> Simulation<'_, O> {
             }
             self.end_calm(calm);
         }
-        let window = self.layout.time(self.calendar.slot_width());
+        let window = self.layout.time(self.timers.slot_width());
         calm.next_try = self.now + Span::from_ticks((PATIENCE * window.ticks()).max(1));
     }
 
@@ -183,14 +184,14 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// How many slots of the calendar there are up to then, the present one counted as whole.
     fn slots_until(&self, until: SimTime) -> u64 {
-        let slot = |time| self.layout.key(time, Class::Disturbance, 0) / self.calendar.slot_width();
+        let slot = |time| self.layout.key(time, Class::Disturbance, 0) / self.timers.slot_width();
         slot(until).saturating_sub(slot(self.now)).max(1)
     }
 
     /// The end of the window that begins now.
     fn calm_until(&mut self, calm: &Calm, end: SimTime) -> Option<SimTime> {
         let now = self.layout.key(self.now, Class::Disturbance, 0);
-        let width = self.calendar.slot_width();
+        let width = self.timers.slot_width();
         let span = width.saturating_mul(calm.slots);
         let slots_end = self.layout.time((now | (width - 1)).saturating_add(span - width + 1));
         let until = slots_end
@@ -207,7 +208,7 @@ impl<O: Observer> Simulation<'_, O> {
         let Calm { keys, polls, steps, sorter, .. } = calm;
         let before = polls.len();
         keys.clear();
-        self.calendar.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
+        self.timers.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
         let mut is_calm = self.begin_polls(keys, polls) && self.draw_claims(&mut polls[before..]);
         let arrivals = polls.len() - before;
         if is_calm {
@@ -221,7 +222,7 @@ impl<O: Observer> Simulation<'_, O> {
                 self.stands[client as usize].timer =
                     self.layout.key(started, Class::Arrival, client);
             }
-            keys.iter().for_each(|&key| self.calendar.push(key));
+            keys.iter().for_each(|&key| self.timers.push(key));
             return false;
         }
         self.sleep_after(&polls[before..]);
@@ -266,10 +267,11 @@ impl<O: Observer> Simulation<'_, O> {
     /// Draws what polls ask for, and says whether it is something that the database holds exactly.
     fn draw_claims(&mut self, polls: &mut [Poll]) -> bool {
         let law = self.scenario.database.claim(0);
+        let exact = self.database.exact_demands();
         for poll in polls {
             let moment = Moment { poll: poll.number, ..Moment::default() };
             let demand = demand::sample(law, self.world.site(Purpose::Demand, poll.client, moment));
-            if !self.database.holds(demand) {
+            if !exact.contains(&demand) {
                 return false;
             }
             poll.at = poll.started + demand;

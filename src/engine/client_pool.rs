@@ -14,6 +14,7 @@ use super::fleet::Parts;
 use super::key::Class;
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::Failure;
 use crate::units::Span;
 
@@ -51,7 +52,7 @@ impl ClientPools {
     }
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Lets a client ask its guards, and its process for a connection, after `wait`; the one that it
     /// holds goes back.
     pub(super) fn ask_after(&mut self, client: u32, wait: Span) {

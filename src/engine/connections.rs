@@ -14,6 +14,7 @@ use std::mem::take;
 
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::Lifetime;
 use crate::random::{Purpose, Site};
 use crate::units::{SimTime, Span};
@@ -27,7 +28,7 @@ pub(super) struct Connection {
     pub idle: bool,
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Whether a client's attempt goes out on the connection that it has. One that is too old is
     /// closed.
     #[inline]

@@ -14,6 +14,8 @@
 //! A completion falls on the first whole tick at which its job is done. Jobs done within the same tick
 //! finish in the order of their targets, then of their slots.
 
+use std::ops::Range;
+
 use super::client::AttemptId;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
@@ -190,14 +192,12 @@ impl<'a> Database<'a> {
                 < self.most_exact().ticks() as f64
     }
 
-    /// Whether a job of such a demand is done exactly when it has passed: where targets, cut short by
-    /// their slots, still tell whole ticks apart.
-    #[inline]
-    pub fn holds(&self, demand: Span) -> bool {
-        demand > Span::ZERO && demand < self.most_exact()
+    /// Demands whose jobs are done exactly when they have passed: where targets, cut short by their
+    /// slots, still tell whole ticks apart.
+    pub fn exact_demands(&self) -> Range<Span> {
+        Span::from_ticks(1)..self.most_exact()
     }
 
-    #[inline]
     fn most_exact(&self) -> Span {
         Span::from_ticks((1u64 << (f64::MANTISSA_DIGITS - 1)) >> self.slot_mask.count_ones())
     }

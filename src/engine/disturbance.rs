@@ -13,6 +13,7 @@ use super::database::{Job, Work};
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::{Failure, Outcome, Policy};
 use crate::random::{Moment, Purpose};
 use crate::scenario::{Action, DeadWaiters, Failure as OutOfOrder, Orphans, Scenario};
@@ -88,7 +89,7 @@ impl Moments {
     }
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// A disturbance begins, goes on or ends.
     pub(super) fn disturb(&mut self) {
         let Some(Turn { begins, index, wave, .. }) = self.moments.pop() else {

@@ -13,6 +13,7 @@ use super::connections::Connection;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use super::work::{Item, Works};
 use crate::policy::{ClientPool, Failure, Handling, Outcome, Past, Policy};
 use crate::random::{Moment, Purpose, Site, World};
@@ -125,7 +126,7 @@ impl Guests {
     }
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// Whether this is no client of the fleet.
     #[inline]
     pub(super) fn is_guest(&self, client: u32) -> bool {

@@ -29,7 +29,8 @@ pub(super) enum Class {
     Supply,
 }
 
-const CLASS_BITS: u32 = 3;
+/// Bits of a key that tell the class.
+pub(super) const CLASS_BITS: u32 = 3;
 
 /// How a key's bits are split in this run.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 
 use super::observer::Observer;
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::{Retry, Scope};
 use crate::units::Span;
 
@@ -16,7 +17,7 @@ pub(super) struct Delays {
     shared: Vec<Option<Span>>,
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// The delay before the one that a client is about to draw by `retry`, where it is remembered.
     #[inline]
     pub(super) fn previous_delay(&self, client: u32, retry: &Retry) -> Option<Span> {

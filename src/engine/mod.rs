@@ -51,10 +51,14 @@ mod pooler;
 mod queue;
 mod session;
 mod simulation;
+mod timers;
 mod work;
 
 use crate::scenario::Scenario;
+use calendar::Calendar;
 use observer::{End, Observer};
+use simulation::Simulation;
+use timers::PlainHeap;
 
 /// Plays `replicate` of the scenario's policy number `policy` and tells `observer`.
 ///
@@ -63,7 +67,22 @@ use observer::{End, Observer};
 /// If the scenario was not checked: a run beyond [`longest_run`](crate::scenario::longest_run), a policy
 /// that does not exist.
 pub fn play(scenario: &Scenario, policy: usize, replicate: u32, observer: impl Observer) -> End {
-    simulation::Simulation::new(scenario, policy, replicate, observer).run()
+    Simulation::<_, Calendar>::new(scenario, policy, replicate, observer).run()
+}
+
+/// Plays the same events with the timers in the standard library's heap: what the calendar is tested
+/// against and compared with.
+///
+/// # Panics
+///
+/// As [`play`] does.
+pub fn play_on_heap(
+    scenario: &Scenario,
+    policy: usize,
+    replicate: u32,
+    observer: impl Observer,
+) -> End {
+    Simulation::<_, PlainHeap>::new(scenario, policy, replicate, observer).run()
 }
 
 /// Bytes that the engine holds for each client that keeps its connection; for others it is a little

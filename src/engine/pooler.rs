@@ -7,6 +7,7 @@ use super::key::{Class, NEVER};
 use super::observer::{Event, Observer};
 use super::queue::Place;
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::{Failure, Leave, Policy};
 use crate::random::{Moment, Purpose};
 use crate::scenario::{DeadCost, DeadWaiters, Demand, Orphans};
@@ -26,7 +27,7 @@ enum Fate<'a> {
     Worked(&'a Demand),
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// An attempt reaches the pooler.
     #[inline]
     pub(super) fn arrive(&mut self, client: u32) {

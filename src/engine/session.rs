@@ -10,6 +10,7 @@ use super::database::Work;
 use super::key::Class;
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::Outcome;
 use crate::scenario::Mode;
 use crate::units::SimTime;
@@ -22,7 +23,7 @@ pub(super) struct Link {
     connected: SimTime,
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Whether the backend of a client whose claim is done stays with it.
     #[inline]
     pub(super) fn session_goes_on(&self, client: u32) -> bool {

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::Backends;
-use super::calendar::Calendar;
 use super::calls::Calls;
 use super::calm::Calm;
 use super::client::{AttemptId, BOOT_CHECK, Client, Phase, Stand};
@@ -21,6 +20,7 @@ use super::memory::Delays;
 use super::observer::{Begins, End, Event, Gauges, Observer};
 use super::queue::{Place, Queue};
 use super::session::Link;
+use super::timers::Timers;
 use super::work::Works;
 use crate::policy::guard::Ending;
 use crate::policy::{Acquire, Cadence, Failure, MissedTick, Outcome, Past, Policy, Sleep};
@@ -29,7 +29,7 @@ use crate::scenario::{DeadWaiters, Initial, Scenario};
 use crate::units::{SimTime, Span};
 
 /// All state of one unit.
-pub(super) struct Simulation<'a, O> {
+pub(super) struct Simulation<'a, O, T> {
     pub(super) scenario: &'a Scenario,
     pub(super) facts: Facts,
     pub(super) parts: Parts<'a>,
@@ -73,13 +73,13 @@ pub(super) struct Simulation<'a, O> {
     pub(super) pool_wake: Key,
     pub(super) moments: Moments,
     pub(super) layout: Layout,
-    pub(super) calendar: Calendar,
+    pub(super) timers: T,
     calm: Option<Calm>,
     /// Events handled.
     pub(super) events: u64,
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     pub fn new(scenario: &'a Scenario, policy: usize, replicate: u32, observer: O) -> Self {
         let fleet = &scenario.fleet;
         let parts = Parts::new(&scenario.policies[policy], fleet.clients);
@@ -131,7 +131,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             pool_wake: NEVER,
             moments: Moments::new(scenario, layout),
             layout,
-            calendar: Calendar::new(fleet.clients as usize, layout.order_bits()),
+            timers: T::new(fleet.clients as usize, layout.order_bits()),
             calm: facts.nap.map(|nap| Calm::new(nap + fleet.round_trip)),
             events: 0,
         };
@@ -154,7 +154,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 .min(self.pool_wake)
                 .min(self.moments.next())
                 .min(if self.facts.stations { self.next_at_stations() } else { NEVER });
-            let key = self.calendar.peek(other).unwrap_or(other);
+            let key = self.timers.peek(other).unwrap_or(other);
             let time = self.layout.time(key);
             if key == NEVER || time >= end {
                 break;
@@ -163,7 +163,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             self.now = time;
             let class = self.layout.class(key);
             if matches!(class, Class::Arrival | Class::Alarm) {
-                self.calendar.pop();
+                self.timers.pop();
                 let client = self.layout.client(key);
                 if self.stands[client as usize].timer != key {
                     continue;
@@ -551,7 +551,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let key = self.layout.key(time, class, client);
         self.stands[client as usize].timer = key;
         if key != NEVER {
-            self.calendar.push(key);
+            self.timers.push(key);
         }
     }
 

@@ -14,6 +14,7 @@ use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
 use super::observer::{Event, Observer};
 use super::simulation::Simulation;
+use super::timers::Timers;
 use crate::policy::{Outcome, Past};
 use crate::random::{Moment, Purpose, Site, World};
 use crate::scenario::{Arrivals, Daily, Work};
@@ -195,7 +196,7 @@ impl<'a> Works<'a> {
     }
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Whether all workers of a client are busy.
     #[inline]
     pub(super) fn is_busy(&self, client: u32) -> bool {
