@@ -301,7 +301,7 @@ mod on_record {
     }
 
     /// The first unit of a scenario.
-    const FIRST: Unit = Unit { policy: 0, variant: 0, replicate: 0 };
+    const FIRST: Unit = Unit { point: 0, policy: 0, variant: 0, replicate: 0 };
 
     #[test]
     fn a_record_comes_back_as_it_was() {
