@@ -26,7 +26,7 @@ const SWEEP: [&str; 4] =
 fn swept() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let scenario = include_str!("../scenarios/deriver-restart.toml");
-    let scenario = scenario.replace("replicates = 10", "replicates = 1");
+    let scenario = scenario.replace("replicates = 5", "replicates = 1");
     let text = format!("{scenario}\n[sweep]\nfleet.clients = [100, 200]\n");
     fs::write(place.path().join("sweep.toml"), text).unwrap();
     place
@@ -358,7 +358,7 @@ fn the_plan_of_a_sweep_has_all_its_points() {
     };
     assert_eq!(
         plan(&["--shards=2"]),
-        "          fleet               unit
+        "            fleet               unit
 policy    clients  replicate  number  shard
 ───────────────────────────────────────────
 baseline      100          0       0      0
