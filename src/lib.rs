@@ -29,7 +29,7 @@
 //! | [`results`] | a run's results and their folder | metrics, plan, scenario, units |
 //! | [`records`] | unit records on disk: what a long run keeps and a shard leaves | metrics, plan, results, scenario |
 //! | [`sweep`] | all units, in parallel, folded in plan order | plan, engine, metrics, results, scenario, units |
-//! | [`explore`] | questions that need many runs: sweeps, the edge of a key, a precision | metrics, results, scenario, units |
+//! | [`explore`] | questions whose answers decide what is played next: the edge of a key, a precision | metrics, results, scenario, units |
 //! | [`report`] | views: of results as page, pictures, terminal, markdown, JSON; of a scenario's keys | results, metric, metrics, plan, theory, scenario, policy, units |
 //! | [`cli`] | the command line | everything |
 //!

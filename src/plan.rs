@@ -1,19 +1,21 @@
 //! The ordered list of units that a run consists of, and how shards divide it.
 //!
-//! A unit is one (policy, variant, replicate): one simulation, one thread, one record. The order is
-//! policy by policy, variant by variant, replicate by replicate; results are folded in it whatever
-//! the order in which units finish, and wherever.
+//! A unit is one (point, policy, variant, replicate): one simulation, one thread, one record. The order is
+//! point by point of a sweep, policy by policy, variant by variant, replicate by replicate; results are
+//! folded in it whatever the order in which units finish, and wherever.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::Scenario;
+use crate::scenario::{Axis, Scenario};
 
 /// One simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unit {
+    /// Index of the point in the sweep, in the order of [`Axis::combinations`]; 0 where nothing is swept.
+    pub point: usize,
     /// Index of the policy in the scenario.
     pub policy: usize,
     /// Index of the variant in the scenario; 0 where it has none.
@@ -33,14 +35,28 @@ impl Unit {
         scenario.variants.get(self.variant).map(|variant| &*variant.name)
     }
 
-    /// All of it in words: `baseline / nothing, replicate 3`.
+    /// The values that the swept keys have at its point.
+    pub fn values<'a>(&self, scenario: &'a Scenario) -> Vec<&'a str> {
+        Axis::values_at(&scenario.sweep, self.point)
+    }
+
+    /// All of it in words: `fleet.clients=500, baseline / nothing, replicate 3`.
     pub fn in_words(&self, scenario: &Scenario) -> String {
+        let values = scenario.sweep.iter().zip(self.values(scenario));
+        let point: String = values.map(|(axis, value)| format!("{}={value}, ", axis.key)).collect();
         let variant = self.variant(scenario).map_or_else(String::new, |name| format!(" / {name}"));
-        format!("{}{variant}, replicate {}", self.policy(scenario), self.replicate)
+        format!("{point}{}{variant}, replicate {}", self.policy(scenario), self.replicate)
     }
 }
 
-/// All units of `scenario`, in plan order.
+/// All units of a sweep with these points, in plan order; of a plain run, which has one point.
+pub fn of_points(points: &[Scenario]) -> Vec<Unit> {
+    let at =
+        |(point, scenario)| units(scenario).into_iter().map(move |unit| Unit { point, ..unit });
+    points.iter().enumerate().flat_map(at).collect()
+}
+
+/// All units of `scenario` at one point, in plan order.
 pub fn units(scenario: &Scenario) -> Vec<Unit> {
     units_from(scenario, 0)
 }
@@ -53,6 +69,7 @@ pub fn units_from(scenario: &Scenario, first: u32) -> Vec<Unit> {
     pairs
         .flat_map(|(policy, variant)| {
             (first..scenario.run.replicates).map(move |replicate| Unit {
+                point: 0,
                 policy,
                 variant,
                 replicate,
@@ -88,6 +105,11 @@ impl Shard {
     /// The shard, of as many as there are of this one, that unit `number` of a plan falls to.
     pub fn sibling(self, number: usize) -> Shard {
         Shard { index: number % self.count, ..self }
+    }
+
+    /// Of how many it is one.
+    pub fn count(self) -> usize {
+        self.count
     }
 
     /// Its part of a plan, in plan order.
@@ -151,7 +173,9 @@ mod tests {
     #[test]
     fn shards_share_a_plan_out() {
         let units = |count| -> Vec<Unit> {
-            (0..count).map(|replicate| Unit { policy: 0, variant: 0, replicate }).collect()
+            (0..count)
+                .map(|replicate| Unit { point: 0, policy: 0, variant: 0, replicate })
+                .collect()
         };
         let mut all: Vec<Unit> =
             (0..3).flat_map(|index| Shard { index, count: 3 }.part(units(7))).collect();

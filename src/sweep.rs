@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::engine;
 use crate::metrics::{Outcome, PolicySummary, Recorder, Trace, UnitRecord};
 use crate::plan::{self, Unit};
-use crate::results::Folding;
+use crate::results::{Folding, FoldingPoints};
 use crate::scenario::Scenario;
 use crate::units::Span;
 
@@ -46,6 +46,15 @@ impl<'a> Sitting<'a> {
     pub fn alone(jobs: usize, progress: &'a (dyn Fn(Progress) + Sync)) -> Sitting<'a> {
         Sitting { jobs, progress, stop: &|| false, load: &|_| None, keep: &|_, _| {} }
     }
+
+    /// The record of `unit`, played unless it was before; `course` is that of its variant.
+    fn record_of(&self, course: &Scenario, unit: Unit) -> UnitRecord {
+        (self.load)(unit).unwrap_or_else(|| {
+            let record = play_unit(course, unit);
+            (self.keep)(unit, &record);
+            record
+        })
+    }
 }
 
 /// Plays every unit of `scenario`, each in the course of its variant, on `jobs` threads and folds
@@ -75,11 +84,7 @@ pub fn extend(
     let mut folding = Folding::onto(summaries, scenario);
     let work = |index: usize| {
         let unit = units[index];
-        (sitting.load)(unit).unwrap_or_else(|| {
-            let record = play_unit(&courses[unit.variant], unit);
-            (sitting.keep)(unit, &record);
-            record
-        })
+        sitting.record_of(&courses[unit.variant], unit)
     };
     let done = |record: &UnitRecord| (scenario.run.duration, record.events);
     let done = in_order(units.len(), MOST_EARLY, sitting, work, done, |index, record| {
@@ -88,53 +93,44 @@ pub fn extend(
     (folding.finish(), done)
 }
 
-/// Plays `units` of `scenario` for their records alone, which `sitting` keeps; returns how many are done.
-pub fn record(scenario: &Scenario, units: &[Unit], sitting: Sitting<'_>) -> usize {
-    let courses = scenario.courses();
+/// Plays `units` of a sweep with these `points` for their records alone, which `sitting` keeps; returns how
+/// many are done.
+pub fn record(points: &[Scenario], units: &[Unit], sitting: Sitting<'_>) -> usize {
+    let courses: Vec<Vec<Scenario>> = points.iter().map(Scenario::courses).collect();
     let work = |index: usize| {
         let unit = units[index];
-        let record = play_unit(&courses[unit.variant], unit);
+        let record = play_unit(&courses[unit.point][unit.variant], unit);
         (sitting.keep)(unit, &record);
-        (scenario.run.duration, record.events)
+        (points[unit.point].run.duration, record.events)
     };
     in_order(units.len(), usize::MAX, sitting, work, |&done| done, |_, _| {})
 }
 
-/// Plays every unit of several scenarios, all on the same threads, and keeps the metrics alone: by
-/// scenario, those of its policies and variants.
+/// Plays every unit of a sweep with these `points`, all on the same threads, and keeps the metrics alone: by
+/// point, those of its policies and variants.
 pub fn outcomes(
-    scenarios: &[Scenario],
+    points: &[Scenario],
     jobs: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<Vec<Outcome>> {
-    let courses: Vec<Vec<Scenario>> = scenarios.iter().map(Scenario::courses).collect();
-    let units = scenarios.iter().enumerate();
-    let units: Vec<(usize, Unit)> = units
-        .flat_map(|(index, scenario)| {
-            plan::units(scenario).into_iter().map(move |unit| (index, unit))
-        })
-        .collect();
-    let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); scenarios.len()];
-    let play = |index: usize| {
-        let (scenario, unit) = units[index];
-        let record = play_unit(&courses[scenario][unit.variant], unit);
-        (scenarios[scenario].run.duration, record.events, record.values())
+    resume_points(points, Sitting::alone(jobs, progress)).0
+}
+
+/// The same in one sitting of perhaps several; also returns how many units are done.
+pub fn resume_points(points: &[Scenario], sitting: Sitting<'_>) -> (Vec<Vec<Outcome>>, usize) {
+    let courses: Vec<Vec<Scenario>> = points.iter().map(Scenario::courses).collect();
+    let units = plan::of_points(points);
+    let mut folding = FoldingPoints::new(points);
+    let work = |index: usize| {
+        let unit = units[index];
+        let record = sitting.record_of(&courses[unit.point][unit.variant], unit);
+        (points[unit.point].run.duration, record.events, record.values())
     };
     let done = |&(simulated, events, _): &(Span, u64, _)| (simulated, events);
-    let sitting = Sitting::alone(jobs, progress);
-    in_order(units.len(), usize::MAX, sitting, play, done, |index, (.., values)| {
-        let (number, Unit { policy, variant, replicate }) = units[index];
-        let scenario = &scenarios[number];
-        match outcomes[number].last_mut() {
-            Some(outcome) if replicate > 0 => outcome.replicates.push(values),
-            _ => outcomes[number].push(Outcome {
-                policy: scenario.policies[policy].name.clone(),
-                variant: scenario.variants.get(variant).map(|variant| variant.name.clone()),
-                replicates: vec![values],
-            }),
-        }
+    let done = in_order(units.len(), usize::MAX, sitting, work, done, |index, (.., values)| {
+        folding.add(units[index], values);
     });
-    outcomes
+    (folding.finish(), done)
 }
 
 /// Does `work` for each of `count` units and hands what comes of it to `take` in order; `done` says how

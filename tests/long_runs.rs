@@ -154,7 +154,10 @@ fn records_of_another_run_are_never_mixed_in() {
         &["r.units holds unit records of another run: its seed is 20260602, not 1", "--force"],
     );
     let other = [&RUN[..], &["--policy", "baseline"]].concat();
-    refused(&herdsim(place.path(), &other), &["its scenario, overrides, policies or variants"]);
+    refused(
+        &herdsim(place.path(), &other),
+        &["its scenario, overrides, sweep, policies or variants"],
+    );
     assert_eq!(files(&place.path().join("r.units")), before);
 
     let output = herdsim(place.path(), &[&other[..], &["--force"]].concat());
@@ -297,11 +300,11 @@ mod on_record {
     }
 
     fn open(loaded: &Loaded, dir: &std::path::Path) -> Result<Records, RecordsError> {
-        Records::open(dir, Manifest::new(loaded, None), false)
+        Records::open(dir, Manifest::new(loaded, plan::units(&loaded.scenario).len(), None), false)
     }
 
     /// The first unit of a scenario.
-    const FIRST: Unit = Unit { policy: 0, variant: 0, replicate: 0 };
+    const FIRST: Unit = Unit { point: 0, policy: 0, variant: 0, replicate: 0 };
 
     #[test]
     fn a_record_comes_back_as_it_was() {

@@ -13,7 +13,12 @@ PATH=$target/release:$PATH
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place"
-sweep=(deriver-restart --replicates 4 --set fleet.clients=5000)
+# A scenario of the program with a sweep of its own.
+{
+    cat "$clusters/../../scenarios/deriver-restart.toml"
+    printf '[sweep]\nfleet.clients = [2_500, 5_000]\npooler.pool_size = [200, 400]\n'
+} >sweep.toml
+sweep=(sweep.toml --replicates 2)
 
 herdsim run "${sweep[@]}" --out whole --quiet >/dev/null
 

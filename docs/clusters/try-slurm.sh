@@ -64,7 +64,12 @@ started+=($!)
 until [[ $(sinfo --noheader --format=%t 2>/dev/null) == idle ]]; do sleep 0.5; done
 sinfo
 
-sweep=(deriver-restart --replicates 4 --set fleet.clients=5000)
+# A scenario of the program with a sweep of its own.
+{
+    cat "$clusters/../../scenarios/deriver-restart.toml"
+    printf '[sweep]\nfleet.clients = [2_500, 5_000]\npooler.pool_size = [200, 400]\n'
+} >"$place/sweep/sweep.toml"
+sweep=(sweep.toml --replicates 2)
 cd "$place/sweep"
 say "an array of six shards, then the merge"
 began=$SECONDS

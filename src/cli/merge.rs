@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::run::{Format, show};
+use super::run::{Format, show, show_sweep};
 use super::{Console, Failure, report};
-use crate::records::Shards;
+use crate::records::{Merged, Shards};
 use crate::results::{self, Archive, folder};
 
 /// Make the results of a run from its shards
@@ -42,12 +42,23 @@ impl Merge {
             console
                 .say(&format!("warning: a part of {dir} is damaged: another shard has its units"));
         }
-        let results = shards.merge()?;
-        results.write(&self.out, self.force)?;
-        if !self.no_report {
-            report::write(&self.out, &Archive::open(&self.out)?)?;
+        match shards.merge()? {
+            Merged::Run(results) => {
+                results.write(&self.out, self.force)?;
+                if !self.no_report {
+                    report::write(&self.out, &Archive::open(&self.out)?)?;
+                }
+                console.say(&format!("wrote {}", self.out.display()));
+                show(&results, &self.out, self.format, console)
+            }
+            Merged::Sweep(swept) => {
+                swept.write(&self.out, self.force)?;
+                if !self.no_report {
+                    report::write_swept(&self.out)?;
+                }
+                console.say(&format!("wrote {}", self.out.display()));
+                show_sweep(&swept, &self.out, self.format, console)
+            }
         }
-        console.say(&format!("wrote {}", self.out.display()));
-        show(&results, &self.out, self.format, console)
     }
 }

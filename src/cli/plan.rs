@@ -5,8 +5,10 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 
 use super::played::Played;
+use super::points::{self, Limit};
 use super::values::some;
 use super::{Console, Failure};
+use crate::plan as units;
 use crate::report::plan;
 
 /// List the units of a run, in order, and how shards divide them
@@ -14,6 +16,9 @@ use crate::report::plan;
 pub(super) struct Plan {
     #[command(flatten)]
     played: Played,
+    /// Play every combination of values, key=a,b,c or key=from..to:n; may be repeated
+    #[arg(long = "sweep", value_name = "KEY=VALUES")]
+    sweep: Vec<String>,
     /// Also show what each of N shards plays
     #[arg(long, value_name = "N", value_parser = some)]
     shards: Option<NonZeroUsize>,
@@ -34,8 +39,12 @@ enum Format {
 
 impl Plan {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let scenario = self.played.scenario(&[])?;
-        let plan = plan::Plan { scenario: &scenario, shards: self.shards };
+        let mut loaded = self.played.load(&[])?;
+        points::sweep_over(&mut loaded, &self.sweep)?;
+        let axes = loaded.scenario.sweep.clone();
+        let points = points::of(&mut loaded, &axes, Limit::Force)?;
+        let units = units::of_points(&points);
+        let plan = plan::Plan { scenario: &loaded.scenario, units: &units, shards: self.shards };
         console.data(&match self.format {
             Format::Table => plan.to_text(&console.style()).into_bytes(),
             Format::Csv => plan.to_csv(),

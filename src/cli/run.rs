@@ -6,16 +6,18 @@ use clap::{Args, ValueEnum};
 
 use super::completions::policies;
 use super::played::Played;
+use super::points::{self, Limit};
 use super::precise::Asked;
 use super::sitting::{self, Habits, Sat};
 use super::values::count;
-use super::{Console, Failure, memory, points, report, trace};
+use super::{Console, Failure, memory, report, trace};
 use crate::explore::Precision;
 use crate::metrics::Judgement;
-use crate::plan::Shard;
+use crate::plan::{self, Shard};
 use crate::report::{activity, json, markdown, sweep as sweep_report, terminal};
-use crate::results::{self, Activity, Archive, Judged, Results, Swept, folder, tables};
-use crate::scenario::{Axis, Loaded};
+use crate::results::{self, Activity, Archive, Judged, Points, Results, Swept, folder, tables};
+use crate::scenario::{Loaded, Scenario};
+use crate::sweep::{self, Sitting};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -72,7 +74,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sweep", "shard"])]
     activity: Option<PathBuf>,
     /// Play every N-th unit from the K-th on, counted from 0, and leave records for `herdsim merge`
-    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["trace", "keep_units", "precision", "sweep"])]
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["trace", "keep_units", "precision"])]
     shard: Option<Shard>,
     /// Leave the records of all units beside the results, in <DIR>.units
     #[arg(long)]
@@ -110,23 +112,29 @@ pub(super) enum Format {
 impl Run {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let mut loaded = self.load(&self.played)?;
-        for axis in &self.sweep {
-            loaded.scenario.sweep_over(Axis::parse(axis)?);
-        }
+        points::sweep_over(&mut loaded, &self.sweep)?;
         let out =
             self.out.clone().unwrap_or_else(|| Path::new("results").join(&loaded.scenario.name));
-        if !loaded.scenario.sweep.is_empty() {
-            return self.sweep(loaded, &out, console);
+        let jobs = self.played.jobs();
+        let habits = Habits { jobs, force: self.force, keep_units: self.keep_units };
+        let swept = !loaded.scenario.sweep.is_empty();
+        if swept {
+            self.check_sweep()?;
+        }
+        if swept || self.shard.is_some() {
+            let limit = Limit::of(self.shard.map_or(1, Shard::count), self.force);
+            let axes = loaded.scenario.sweep.clone();
+            let points = points::of(&mut loaded, &axes, limit)?;
+            points.iter().try_for_each(|point| memory::check(point, jobs))?;
+            return match self.shard {
+                Some(shard) => sitting::play_shard(&loaded, &points, shard, &out, habits, console),
+                None => self.sweep(loaded, &points, &out, habits, console),
+            };
         }
         let activity = self.activity.as_ref();
         let activity =
             activity.map(|path| report::read_activity(path, &loaded.scenario)).transpose()?;
-        let jobs = self.played.jobs();
-        let habits = Habits { jobs, force: self.force, keep_units: self.keep_units };
         memory::check(&loaded.scenario, jobs)?;
-        if let Some(shard) = self.shard {
-            return sitting::play_shard(&loaded, shard, &out, habits, console);
-        }
         if let Some(path) = &self.trace {
             trace::check(&loaded.scenario, path)?;
         }
@@ -141,21 +149,17 @@ impl Run {
             return self.finish(&results, activity, &out, seconds, console);
         }
         folder::check(&out, &results::digest(&loaded), self.force)?;
-        let Sat { policies, partial, records, seconds } =
-            sitting::play(&loaded, &out, habits, console)?;
+        let planned = plan::units(&loaded.scenario).len();
+        let play = |sitting: Sitting<'_>| sweep::resume(&loaded.scenario, sitting);
+        let Sat { folded: policies, partial, records, seconds } =
+            sitting::play(&loaded, planned, &out, habits, console, play)?;
         let results = Results { loaded, policies, partial };
         if let Some(partial) = partial {
             write_partial(&results, &out, self.force, self.format, console)?;
             return Err(sitting::interrupted(partial, records, console));
         }
         let finished = self.finish(&results, activity, &out, seconds, console);
-        match &finished {
-            Ok(()) | Err(Failure::ClosedPipe | Failure::Thresholds { .. }) => {
-                sitting::end(records, habits, console);
-            }
-            // What could not be written can be made again from the records.
-            Err(_) => {}
-        }
+        sitting::end(records, &finished, habits, console);
         finished
     }
 
@@ -204,29 +208,47 @@ impl Run {
         Ok(loaded)
     }
 
-    /// Plays the scenario at every combination of values of its swept keys.
-    fn sweep(&self, loaded: Loaded, out: &Path, console: &Console) -> Result<(), Failure> {
-        folder::check(out, &results::digest(&loaded), self.force)?;
+    /// Refuses what a sweep does not give.
+    fn check_sweep(&self) -> Result<(), Failure> {
         let more = self.reference.is_some() || self.trace.is_some() || self.precision.is_some();
-        if more || self.shard.is_some() || self.activity.is_some() || self.keep_units {
-            let help =
-                "run the scenario at one point: without its [sweep], with --set for the values";
-            let what = "a sweep keeps the metrics of its points alone".to_owned();
-            return Err(Failure::Usage { what, help: help.to_owned() });
+        if !more && self.activity.is_none() {
+            return Ok(());
         }
+        let help = "run the scenario at one point: without its [sweep], with --set for the values";
+        let what = "a sweep keeps the metrics of its points alone".to_owned();
+        Err(Failure::Usage { what, help: help.to_owned() })
+    }
+
+    /// Plays the scenario at these points, all combinations of values of its swept keys.
+    fn sweep(
+        &self,
+        loaded: Loaded,
+        points: &[Scenario],
+        out: &Path,
+        habits: Habits,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        folder::check(out, &results::digest(&loaded), self.force)?;
+        let planned = plan::of_points(points).len();
+        let play = |sitting: Sitting<'_>| sweep::resume_points(points, sitting);
+        let Sat { folded: outcomes, partial, records, seconds } =
+            sitting::play(&loaded, planned, out, habits, console, play)?;
+        if let Some(partial) = partial {
+            return Err(sitting::interrupted(partial, records, console));
+        }
+        console.say(&points::told(planned, points.len(), seconds));
         let axes = loaded.scenario.sweep.clone();
-        let (points, _) = points::play(&self.played, axes, self.force, console)?;
-        let swept = Swept { loaded, points };
+        let swept = Swept { loaded, points: Points { axes, outcomes } };
+        let finished = self.finish_sweep(&swept, out, console);
+        sitting::end(records, &finished, habits, console);
+        finished
+    }
+
+    fn finish_sweep(&self, swept: &Swept, out: &Path, console: &Console) -> Result<(), Failure> {
         swept.write(out, self.force)?;
         console.say(&format!("wrote {}", out.display()));
         let page = if self.no_report { None } else { Some(report::write_swept(out)?) };
-        let printed = console.data(&match self.format {
-            Format::Table => sweep_report::render(&swept, &console.style()).into_bytes(),
-            Format::Json => sweep_report::json(&swept).into_bytes(),
-            Format::Csv => swept.points.summary(),
-            Format::Markdown => sweep_report::markdown(&swept).into_bytes(),
-        });
-        self.opened(page, hold(&swept.judged(), out, printed))
+        self.opened(page, show_sweep(swept, out, self.format, console))
     }
 
     /// Opens the page if that was asked for and all is `shown`.
@@ -268,6 +290,22 @@ pub(super) fn show(
     console: &Console,
 ) -> Result<(), Failure> {
     hold(&results.judged(), out, print(results, format, console))
+}
+
+/// The same of a sweep.
+pub(super) fn show_sweep(
+    swept: &Swept,
+    out: &Path,
+    format: Format,
+    console: &Console,
+) -> Result<(), Failure> {
+    let printed = console.data(&match format {
+        Format::Table => sweep_report::render(swept, &console.style()).into_bytes(),
+        Format::Json => sweep_report::json(swept).into_bytes(),
+        Format::Csv => swept.points.summary(),
+        Format::Markdown => sweep_report::markdown(swept).into_bytes(),
+    });
+    hold(&swept.judged(), out, printed)
 }
 
 fn print(results: &Results, format: Format, console: &Console) -> Result<(), Failure> {

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::interrupt::Interrupt;
 use super::{Console, Failure};
-use crate::metrics::PolicySummary;
 use crate::plan::{self, Shard};
 use crate::records::{Manifest, Records};
 use crate::results::Partial;
-use crate::scenario::Loaded;
-use crate::sweep;
+use crate::scenario::{Loaded, Scenario};
+use crate::sweep::{self, Sitting};
 
 /// A run that takes less is as soon played again as gone on with: it keeps no records.
 const LONG_SECONDS: f64 = 2.0;
@@ -27,9 +26,9 @@ pub(super) struct Habits {
 }
 
 /// What came of it.
-pub(super) struct Sat {
-    /// What was played.
-    pub policies: Vec<PolicySummary>,
+pub(super) struct Sat<T> {
+    /// The first of its units, folded.
+    pub folded: T,
     /// How far it got, if it was interrupted.
     pub partial: Option<Partial>,
     /// What was kept.
@@ -38,22 +37,25 @@ pub(super) struct Sat {
     pub seconds: f64,
 }
 
-/// Plays a run whose results go to `out`.
-pub(super) fn play(
+/// Plays a run of so many units whose results go to `out`; `play` does so in a sitting, and also returns
+/// how many units are done.
+pub(super) fn play<T>(
     loaded: &Loaded,
+    planned: usize,
     out: &Path,
     habits: Habits,
     console: &Console,
-) -> Result<Sat, Failure> {
-    let records = Records::open(&beside(out), Manifest::new(loaded, None), habits.force)?;
+    play: impl FnOnce(Sitting<'_>) -> (T, usize),
+) -> Result<Sat<T>, Failure> {
+    let manifest = Manifest::new(loaded, planned, None);
+    let records = Records::open(&beside(out), manifest, habits.force)?;
     say_found(&records, console);
     let interrupt = Interrupt::watch(*console);
     if habits.keep_units {
         records.begin();
     }
-    let planned = plan::units(&loaded.scenario).len();
     let bar = console.progress(planned);
-    let sitting = sweep::Sitting {
+    let (folded, done) = play(Sitting {
         jobs: habits.jobs,
         progress: &|progress| bar.update(progress),
         stop: &|| interrupt.came(),
@@ -64,36 +66,37 @@ pub(super) fn play(
             }
             records.keep(unit, record);
         },
-    };
-    let (policies, done) = sweep::resume(&loaded.scenario, sitting);
+    });
     let partial = (done < planned).then_some(Partial { done, planned });
-    Ok(Sat { policies, partial, seconds: bar.finish(), records })
+    Ok(Sat { folded, partial, seconds: bar.finish(), records })
 }
 
-/// Plays one shard of a run, whose records go to `out`.
+/// Plays one shard of a run with these points, whose records go to `out`.
 pub(super) fn play_shard(
     loaded: &Loaded,
+    points: &[Scenario],
     shard: Shard,
     out: &Path,
     habits: Habits,
     console: &Console,
 ) -> Result<(), Failure> {
-    let records = Records::open(out, Manifest::new(loaded, Some(shard)), habits.force)?;
+    let units = plan::of_points(points);
+    let planned = units.len();
+    let manifest = Manifest::new(loaded, planned, Some(shard));
+    let records = Records::open(out, manifest, habits.force)?;
     say_found(&records, console);
     records.begin();
-    let units = plan::units(&loaded.scenario);
-    let planned = units.len();
     let mut missing = shard.part(units);
     let part = missing.len();
     missing.retain(|&unit| !records.has(unit));
     let (interrupt, bar) = (Interrupt::watch(*console), console.progress(missing.len()));
     let progress = |progress| bar.update(progress);
-    let sitting = sweep::Sitting {
+    let sitting = Sitting {
         stop: &|| interrupt.came() || records.have_failed(),
         keep: &|unit, record| records.keep(unit, record),
-        ..sweep::Sitting::alone(habits.jobs, &progress)
+        ..Sitting::alone(habits.jobs, &progress)
     };
-    let done = sweep::record(&loaded.scenario, &missing, sitting);
+    let done = sweep::record(points, &missing, sitting);
     let (seconds, left) = (bar.finish(), missing.len() - done);
     records.close()?;
     if left > 0 {
@@ -107,8 +110,17 @@ pub(super) fn play_shard(
     Ok(())
 }
 
-/// After whole results: the records have done their work, unless they are to stay.
-pub(super) fn end(records: Records, habits: Habits, console: &Console) {
+/// After whole results: the records have done their work, unless they are to stay. What could not be
+/// written can be made again from them.
+pub(super) fn end(
+    records: Records,
+    finished: &Result<(), Failure>,
+    habits: Habits,
+    console: &Console,
+) {
+    if !matches!(finished, Ok(()) | Err(Failure::ClosedPipe | Failure::Thresholds { .. })) {
+        return;
+    }
     let ended = if habits.keep_units { records.close() } else { records.remove() };
     // The results are there all the same.
     if let Err(error) = ended {

@@ -14,7 +14,7 @@ use crate::metrics::UnitRecord;
 use crate::plan::Unit;
 
 /// What the format is called; a change of it, or of what a record holds, takes another number.
-const FORMAT: &str = "herdsim unit records 2";
+const FORMAT: &str = "herdsim unit records 3";
 /// Length and checksum before a payload.
 const HEAD: u64 = 8;
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{MANIFEST, RecordsError};
-use crate::plan::{self, Shard};
+use crate::plan::Shard;
 use crate::results::{self, TARGET, TOOL, VERSION};
-use crate::scenario::{self, Loaded, ScenarioError, Source};
+use crate::scenario::{self, Axis, Loaded, ScenarioError, Source};
 
 /// Of which run the records are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct Manifest {
     pub policies: Vec<String>,
     /// The variants that are played.
     pub variants: Vec<String>,
+    /// The keys that are swept, with their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<Axis>,
     /// The policy that the others are held against.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
@@ -50,8 +53,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest of a run of `loaded`, or of one shard of it.
-    pub fn new(loaded: &Loaded, shard: Option<Shard>) -> Manifest {
+    /// The manifest of a run of `loaded` with so many `units`, or of one shard of it.
+    pub fn new(loaded: &Loaded, units: usize, shard: Option<Shard>) -> Manifest {
         let Loaded { scenario, source } = loaded;
         let origin = Path::new(&source.origin).file_name().map(|name| name.to_string_lossy());
         Manifest {
@@ -62,11 +65,12 @@ impl Manifest {
             origin: origin.unwrap_or_default().into_owned(),
             digest: results::digest(loaded),
             seed: scenario.run.seed,
-            units: plan::units(scenario).len(),
+            units,
             shard,
             overrides: source.overrides.clone(),
             policies: scenario.policies.iter().map(|policy| policy.name.clone()).collect(),
             variants: scenario.variants.iter().map(|variant| variant.name.clone()).collect(),
+            sweep: scenario.sweep.clone(),
             reference: scenario.reference.clone(),
             text: source.text.clone(),
             files: source.files.clone(),
@@ -108,8 +112,9 @@ impl Manifest {
         if self.seed != other.seed {
             return Some(format!("its seed is {}, not {}", self.seed, other.seed));
         }
-        (self.digest != other.digest)
-            .then(|| "its scenario, overrides, policies or variants are different".to_owned())
+        (self.digest != other.digest).then(|| {
+            "its scenario, overrides, sweep, policies or variants are different".to_owned()
+        })
     }
 
     /// In which way this folder is not the one that `other` describes.
@@ -139,6 +144,7 @@ impl Manifest {
         let mut loaded = scenario::read(&self.scenario, source)?;
         loaded.scenario.select(&self.policies)?;
         loaded.scenario.select_variants(&self.variants)?;
+        self.sweep.iter().cloned().for_each(|axis| loaded.scenario.sweep_over(axis));
         if let Some(reference) = &self.reference {
             loaded.scenario.compare_with(reference)?;
         }

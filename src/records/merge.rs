@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::log::{self, Log};
 use super::{LOG, Manifest, RecordsError};
-use crate::metrics::PolicySummary;
+use crate::metrics::UnitRecord;
 use crate::plan::{self, Unit};
-use crate::results::{self, Folding, Results, TARGET, VERSION};
-use crate::scenario::Loaded;
+use crate::results::{self, Folding, FoldingPoints, Points, Results, Swept, TARGET, VERSION};
+use crate::scenario::{Loaded, Scenario};
 
 /// Names that are listed; the rest is counted.
 const MOST_NAMED: usize = 5;
@@ -90,9 +90,22 @@ impl MergeError {
 #[derive(Debug)]
 pub struct Shards {
     loaded: Loaded,
+    /// The scenario at each point of its sweep; at the only one of a plain run.
+    points: Vec<Scenario>,
+    /// All units, in plan order.
+    units: Vec<Unit>,
     shards: Vec<Shard>,
     /// Which shard has a unit.
     holders: BTreeMap<Unit, usize>,
+}
+
+/// What shards make together.
+#[derive(Debug)]
+pub enum Merged {
+    /// The results of a run.
+    Run(Results),
+    /// Those of a sweep.
+    Sweep(Swept),
 }
 
 #[derive(Debug)]
@@ -121,11 +134,13 @@ impl Shards {
         }
         let digest = &manifests[0].digest;
         let changed = || MergeError::Scenario(dirs[0].clone());
-        let loaded = manifests[0].load().map_err(|_| changed())?;
+        let mut loaded = manifests[0].load().map_err(|_| changed())?;
         if results::digest(&loaded) != *digest {
             return Err(changed());
         }
-        let mut merged = Shards { loaded, shards: Vec::new(), holders: BTreeMap::new() };
+        let points = loaded.points(&loaded.scenario.sweep.clone()).map_err(|_| changed())?;
+        let (units, shards, holders) = (plan::of_points(&points), Vec::new(), BTreeMap::new());
+        let mut merged = Shards { loaded, points, units, shards, holders };
         for dir in dirs {
             merged.add(dir, digest)?;
         }
@@ -136,8 +151,7 @@ impl Shards {
     fn add(&mut self, dir: &Path, digest: &str) -> Result<(), MergeError> {
         let log = Log::read(&dir.join(LOG), digest)?;
         let index = self.shards.len();
-        let mut units = plan::units(&self.loaded.scenario);
-        units.retain(|&unit| log.has(unit));
+        let units: Vec<Unit> = self.units.iter().copied().filter(|&unit| log.has(unit)).collect();
         self.shards.push(Shard { dir: dir.to_owned(), log });
         for unit in units {
             let holder = *self.holders.entry(unit).or_insert(index);
@@ -153,10 +167,11 @@ impl Shards {
     }
 
     fn check_complete(&self, manifests: &[Manifest]) -> Result<(), MergeError> {
-        let units = plan::units(&self.loaded.scenario);
-        let planned = units.len();
-        let missing: Vec<(usize, Unit)> = units
-            .into_iter()
+        let planned = self.units.len();
+        let missing: Vec<(usize, Unit)> = self
+            .units
+            .iter()
+            .copied()
             .enumerate()
             .filter(|(_, unit)| !self.holders.contains_key(unit))
             .collect();
@@ -199,23 +214,33 @@ impl Shards {
     /// # Errors
     ///
     /// If a record can no longer be read.
-    pub fn merge(mut self) -> Result<Results, MergeError> {
-        let policies = self.fold()?;
-        Ok(Results { loaded: self.loaded, policies, partial: None })
+    pub fn merge(mut self) -> Result<Merged, MergeError> {
+        let units = std::mem::take(&mut self.units);
+        if self.loaded.scenario.sweep.is_empty() {
+            let scenario = self.loaded.scenario.clone();
+            let mut folding = Folding::new(&scenario);
+            for unit in units {
+                folding.add(unit, self.record(unit)?);
+            }
+            let policies = folding.finish();
+            return Ok(Merged::Run(Results { loaded: self.loaded, policies, partial: None }));
+        }
+        let points = std::mem::take(&mut self.points);
+        let mut folding = FoldingPoints::new(&points);
+        for unit in units {
+            folding.add(unit, self.record(unit)?.values());
+        }
+        let (axes, outcomes) = (self.loaded.scenario.sweep.clone(), folding.finish());
+        Ok(Merged::Sweep(Swept { loaded: self.loaded, points: Points { axes, outcomes } }))
     }
 
-    fn fold(&mut self) -> Result<Vec<PolicySummary>, MergeError> {
-        let mut folding = Folding::new(&self.loaded.scenario);
-        for unit in plan::units(&self.loaded.scenario) {
-            let Shard { dir, log } = &mut self.shards[self.holders[&unit]];
-            let record = log.payload(unit)?.and_then(|payload| log::record(&payload));
-            let record = record.ok_or_else(|| RecordsError::Damaged {
-                path: dir.join(LOG),
-                what: format!("{} cannot be read", unit.in_words(&self.loaded.scenario)),
-            })?;
-            folding.add(unit, record);
-        }
-        Ok(folding.finish())
+    fn record(&mut self, unit: Unit) -> Result<UnitRecord, MergeError> {
+        let Shard { dir, log } = &mut self.shards[self.holders[&unit]];
+        let record = log.payload(unit)?.and_then(|payload| log::record(&payload));
+        record.ok_or_else(|| {
+            let what = format!("{} cannot be read", unit.in_words(&self.loaded.scenario));
+            RecordsError::Damaged { path: dir.join(LOG), what }.into()
+        })
     }
 }
 

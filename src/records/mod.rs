@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard};
 
 pub use error::RecordsError;
 pub use manifest::Manifest;
-pub use merge::{MergeError, Shards};
+pub use merge::{MergeError, Merged, Shards};
 
 use crate::metrics::UnitRecord;
 use crate::plan::Unit;

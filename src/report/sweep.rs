@@ -129,7 +129,7 @@ fn columns<'a>(swept: &'a Swept, rows: &[Row<'a>], glyphs: Glyphs) -> Vec<Column
 }
 
 /// The last two parts of a key, one over the other: the line above the table has all of them.
-fn short(key: &str) -> [&str; 2] {
+pub(super) fn short(key: &str) -> [&str; 2] {
     match key.rsplit_once('.') {
         Some((rest, last)) => [rest.rsplit('.').next().unwrap_or(rest), last],
         None => ["", key],

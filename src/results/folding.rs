@@ -1,6 +1,6 @@
 //! Records become results, one after the other in plan order, so that few of them are held at once.
 
-use crate::metrics::{PolicySummary, UnitRecord};
+use crate::metrics::{Outcome, PolicySummary, UnitRecord, Value};
 use crate::plan::Unit;
 use crate::scenario::Scenario;
 
@@ -38,5 +38,37 @@ impl<'a> Folding<'a> {
     /// One summary per policy, or policy and variant, of which there was a record.
     pub fn finish(self) -> Vec<PolicySummary> {
         self.policies
+    }
+}
+
+/// The outcomes of a sweep under way: of each record, its metrics alone.
+#[derive(Debug)]
+pub struct FoldingPoints<'a> {
+    points: &'a [Scenario],
+    outcomes: Vec<Vec<Outcome>>,
+}
+
+impl<'a> FoldingPoints<'a> {
+    /// Nothing folded yet of a sweep with these points.
+    pub fn new(points: &'a [Scenario]) -> FoldingPoints<'a> {
+        FoldingPoints { points, outcomes: vec![Vec::new(); points.len()] }
+    }
+
+    /// Folds in the metrics of the plan's next unit.
+    pub fn add(&mut self, unit: Unit, values: Vec<Value>) {
+        let (scenario, outcomes) = (&self.points[unit.point], &mut self.outcomes[unit.point]);
+        match outcomes.last_mut() {
+            Some(outcome) if unit.replicate > 0 => outcome.replicates.push(values),
+            _ => outcomes.push(Outcome {
+                policy: unit.policy(scenario).to_owned(),
+                variant: unit.variant(scenario).map(str::to_owned),
+                replicates: vec![values],
+            }),
+        }
+    }
+
+    /// By point, the outcomes of its policies and variants of which there was a record.
+    pub fn finish(self) -> Vec<Vec<Outcome>> {
+        self.outcomes
     }
 }

@@ -29,7 +29,7 @@ pub use comparison::{Comparison, Mismatch};
 pub use differences::AgainstReference;
 pub use edge::{Aim, Edge, Step};
 pub use folder::ResultsError;
-pub use folding::Folding;
+pub use folding::{Folding, FoldingPoints};
 pub use judged::Judged;
 pub use manifest::{Manifest, digest};
 pub(crate) use manifest::{TARGET, TOOL, VERSION};

@@ -1,12 +1,12 @@
 //! A key of a scenario and the values that it takes one after the other.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::ScenarioError;
 use crate::units;
 
 /// A key and its values.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
     /// The dotted path, as in an override.
     pub key: String,
@@ -85,6 +85,22 @@ impl Axis {
         })
     }
 
+    /// The values of combination number `index`.
+    pub fn values_at(axes: &[Axis], index: usize) -> Vec<&str> {
+        let mut rest = index;
+        let mut values: Vec<&str> = axes
+            .iter()
+            .rev()
+            .map(|axis| {
+                let value = &axis.values[rest % axis.values.len()];
+                rest /= axis.values.len();
+                &**value
+            })
+            .collect();
+        values.reverse();
+        values
+    }
+
     /// Its value number `index` as an override.
     pub fn set(&self, index: usize) -> String {
         format!("{}={}", self.key, self.values[index])
@@ -135,6 +151,9 @@ mod tests {
         let all = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]];
         assert_eq!(Axis::combinations(&axes), all);
         assert_eq!(Axis::count(&axes), all.len());
+        for (index, [a, b]) in all.into_iter().enumerate() {
+            assert_eq!(Axis::values_at(&axes, index), [&axes[0].values[a], &axes[1].values[b]]);
+        }
         assert_eq!(Axis::combinations(&[]), [[0usize; 0]]);
     }
 

@@ -139,6 +139,30 @@ pub fn read(name: &str, mut source: Source) -> Result<Loaded, ScenarioError> {
 }
 
 impl Loaded {
+    /// The scenario at every combination of values of `axes`, in the order of [`Axis::combinations`], with
+    /// the policies and variants that are played. Measured files that only a point names are kept with
+    /// the source, so that it can be read where they are not.
+    ///
+    /// # Errors
+    ///
+    /// If it is not valid at one of the points.
+    pub fn points(&mut self, axes: &[Axis]) -> Result<Vec<Scenario>, ScenarioError> {
+        let names = |names: Vec<&String>| -> Vec<String> { names.into_iter().cloned().collect() };
+        let policies = names(self.scenario.policies.iter().map(|policy| &policy.name).collect());
+        let variants = names(self.scenario.variants.iter().map(|variant| &variant.name).collect());
+        let mut at = |combination: Vec<usize>| {
+            let mut source = self.source.clone();
+            let values = axes.iter().zip(combination);
+            source.overrides.extend(values.map(|(axis, index)| axis.set(index)));
+            let Loaded { mut scenario, source } = read(&self.scenario.name, source)?;
+            scenario.select(&policies)?;
+            scenario.select_variants(&variants)?;
+            self.source.files.extend(source.files);
+            Ok(scenario)
+        };
+        Axis::combinations(axes).into_iter().map(&mut at).collect()
+    }
+
     /// What stands at a key, as it is written; `None` if nothing does, or a table or a list.
     pub fn written(&self, key: &str) -> Option<String> {
         let mut problems = Problems::default();
