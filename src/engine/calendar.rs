@@ -166,6 +166,15 @@ impl Timers for Calendar {
         }
     }
 
+    fn put_back(&mut self, keys: &mut Vec<Key>) {
+        #[cfg(debug_assertions)]
+        keys.iter().for_each(|&key| self.oracle.push(key));
+        // They come before all that was left.
+        keys.sort_unstable_by(|a, b| b.cmp(a));
+        self.dealt -= keys.len();
+        self.open.append(keys);
+    }
+
     fn slot_width(&self) -> Key {
         1 << self.width
     }
@@ -372,8 +381,13 @@ mod tests {
             for (delay, removed) in script {
                 calendar.push((now + delay).min(1 << 63));
                 if removed == 3 {
-                    now = (now + bound / 8).min(1 << 63);
-                    calendar.take_before(now, &mut Vec::new());
+                    let (mut keys, until) = (Vec::new(), (now + bound / 8).min(1 << 63));
+                    calendar.take_before(until, &mut keys);
+                    if delay % 2 == 0 {
+                        calendar.put_back(&mut keys);
+                    } else {
+                        now = until;
+                    }
                     continue;
                 }
                 for _ in 0..removed {

@@ -222,7 +222,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
                 self.stands[client as usize].timer =
                     self.layout.key(started, Class::Arrival, client);
             }
-            keys.iter().for_each(|&key| self.timers.push(key));
+            self.timers.put_back(keys);
             return false;
         }
         self.sleep_after(&polls[before..]);

@@ -22,6 +22,9 @@ pub(super) trait Timers {
     /// Moves all keys that are less than `bound` to `keys`, in no order.
     fn take_before(&mut self, bound: Key, keys: &mut Vec<Key>);
 
+    /// Puts back what [`take_before`](Self::take_before) has just moved, all of it.
+    fn put_back(&mut self, keys: &mut Vec<Key>);
+
     /// How far apart the bounds of two successive [`take_before`](Self::take_before) should be, or a
     /// multiple of it.
     fn slot_width(&self) -> Key;
@@ -62,6 +65,10 @@ impl Timers for PlainHeap {
             self.pop();
             keys.push(key);
         }
+    }
+
+    fn put_back(&mut self, keys: &mut Vec<Key>) {
+        keys.drain(..).for_each(|key| self.push(key));
     }
 
     /// Some tens of milliseconds.
