@@ -14,7 +14,7 @@
 //!   database executes at full speed;
 //! - each arrival is the first attempt of a poll, with a demand of at least a tick;
 //! - no disturbance falls into it, and nobody polls twice in it;
-//! - the database's clock and all its targets are whole ticks, so that they stay exact.
+//! - whole ticks are added to the database's clock without rounding.
 //!
 //! All of that is known before anything is changed. A client whose claim is at work when the calm ends is
 //! woken again; its next timer, set too early, stays in the calendar and will be set again.
@@ -197,6 +197,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         let until = slots_end
             .min(self.layout.time(self.moments.next()))
             .min(self.observer.calm_until(self.now))
+            .min(self.database.exact_until())
             .min(self.now + calm.shortest)
             .min(end);
         (until > self.now).then_some(until)
@@ -267,14 +268,14 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Draws what polls ask for, and says whether it is something that the database holds exactly.
     fn draw_claims(&mut self, polls: &mut [Poll]) -> bool {
         let law = self.scenario.database.claim(0);
-        let exact = self.database.exact_demands();
+        let (exact, exact_until) = (self.database.exact_demands(), self.database.exact_until());
         for poll in polls {
             let moment = Moment { poll: poll.number, ..Moment::default() };
             let demand = demand::sample(law, self.world.site(Purpose::Demand, poll.client, moment));
-            if !exact.contains(&demand) {
+            poll.at = poll.started + demand;
+            if !exact.contains(&demand) || poll.at >= exact_until {
                 return false;
             }
-            poll.at = poll.started + demand;
         }
         true
     }

@@ -72,6 +72,10 @@ pub(super) struct Database<'a> {
     free: Vec<u32>,
     /// The next completion.
     next: Key,
+    /// When its jobs were last given away, and by client the part of a tick by which those are done
+    /// before the instant that was given for them.
+    suspended: SimTime,
+    parts: Vec<(u32, f64)>,
 }
 
 impl<'a> Database<'a> {
@@ -91,6 +95,8 @@ impl<'a> Database<'a> {
             dues: vec![0.0; expected as usize],
             free: (0..expected).rev().collect(),
             next: NEVER,
+            suspended: SimTime::ZERO,
+            parts: Vec::new(),
         }
     }
 
@@ -179,17 +185,37 @@ impl<'a> Database<'a> {
         slower.map_or(most, |jobs| most.min(jobs as u32))
     }
 
-    /// Whether all jobs are executed at full speed, and the clock and their targets are whole ticks, up to
-    /// `end` if that goes on. The clock is left alone: to advance it in two steps may round it otherwise.
+    /// Whether all jobs are executed at full speed, and the clock and their targets tell parts of a tick
+    /// apart as long as that goes on, up to `end` at most. The clock is left alone: to advance it in two
+    /// steps may round it otherwise.
     pub fn is_exact(&mut self, end: SimTime) -> bool {
         let full_speed = self.active() == 0 || self.speed() == (1.0, 1.0);
         let running = self.jobs.iter().zip(&self.dues).filter(|(job, _)| job.is_some());
+        let mut dues = running.map(|(_, &due)| due);
+        let all_exact = match self.clock.fract() == 0.0 {
+            true => dues.all(|due| due.fract() == 0.0),
+            false => dues.all(|due| due < self.next_binade()),
+        };
         full_speed
+            && all_exact
             && self.slowdown == 1.0
-            && self.clock.fract() == 0.0
-            && running.map(|(_, due)| due.fract()).all(|part| part == 0.0)
             && self.clock + (end.since(self.updated).ticks() as f64)
                 < self.most_exact().ticks() as f64
+    }
+
+    /// Until when whole ticks can be added to the clock without rounding, jobs being executed at full
+    /// speed: the parts of a tick that contention has left on it are told apart up to the next power of two.
+    pub fn exact_until(&self) -> SimTime {
+        if self.clock.fract() == 0.0 {
+            return SimTime::NEVER;
+        }
+        self.updated + Span::from_ticks((self.next_binade() - self.clock) as u64)
+    }
+
+    /// The least power of two above the clock.
+    fn next_binade(&self) -> f64 {
+        let exponent = self.clock.to_bits() >> (f64::MANTISSA_DIGITS - 1);
+        f64::from_bits((exponent + 1) << (f64::MANTISSA_DIGITS - 1))
     }
 
     /// Demands whose jobs are done exactly when they have passed: where targets, cut short by their
@@ -205,11 +231,19 @@ impl<'a> Database<'a> {
     /// Gives all jobs away, with the instants at which they will be done at full speed.
     pub fn suspend(&mut self, now: SimTime) -> Vec<(Job, SimTime)> {
         self.advance(now);
+        self.suspended = now;
+        self.parts.clear();
         let mut jobs = Vec::with_capacity(self.active());
         for (slot, running) in self.jobs.iter_mut().enumerate() {
             if let Some(job) = running.take() {
-                let left = self.dues[slot] - self.clock;
-                jobs.push((job, now + Span::from_ticks(left as u64)));
+                let due = self.dues[slot];
+                let ticks =
+                    whole_ticks(f64::from_bits(due.to_bits() & !self.slot_mask) - self.clock);
+                let part = ticks.ticks() as f64 - (due - self.clock);
+                if part != 0.0 {
+                    self.parts.push((job.client, part));
+                }
+                jobs.push((job, now + ticks));
                 self.free.push(slot as u32);
             }
         }
@@ -244,7 +278,10 @@ impl<'a> Database<'a> {
                 self.grow();
             }
             let slot = self.free.pop().expect("there is a free slot");
-            let target = self.clock + end.since(now).ticks() as f64;
+            let given_away =
+                |&&(client, _): &&(u32, f64)| client == job.client && job.started <= self.suspended;
+            let part = self.parts.iter().find(given_away).map_or(0.0, |&(_, part)| part);
+            let target = self.clock + end.since(now).ticks() as f64 - part;
             self.jobs[slot as usize] = Some(job);
             self.dues[slot as usize] = target;
             self.targets.push(target.to_bits() & !self.slot_mask | u64::from(slot));
