@@ -93,12 +93,14 @@ fn a_fleet_that_fills_its_pool_now_and_then_is_played_both_ways() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn any_fleet_leaves_the_same_record_either_way(
         clients in 1u32..1_500,
         (pool_size, limit, cores) in (1u32..60, 1u32..200, 1u32..60),
-        (round_trip, claim, over) in (0u32..200, 1u32..900, 0u32..40_000),
+        (round_trip, over) in (0u32..200, 0u32..40_000),
+        // Some so short that many take no time at all.
+        claim in prop_oneof![4 => 1_000u32..900_000, 1 => 1u32..50],
         (patience, base) in (1u32..2_000, 200u32..30_000),
         acquire in prop_oneof![
             Just(r#""once""#),
@@ -110,7 +112,7 @@ proptest! {
             &format!("pooler.pool_size={pool_size}"),
             &format!("pooler.max_client_conn={limit}"),
             &format!("database.contention.cores={cores}"),
-            &format!("database.claim.exponential.mean={claim}ms"),
+            &format!("database.claim.exponential.mean={claim}us"),
             &format!("fleet.round_trip={round_trip}ms"),
             &format!("run.seed={seed}"),
             &format!("policy.polling.patience={patience}ms"),

@@ -12,7 +12,7 @@
 //!
 //! - there are never more claims in it than backends, clients that the limit allows, and jobs that the
 //!   database executes at full speed;
-//! - each arrival is the first attempt of a poll, with a demand of at least a tick;
+//! - each arrival is the first attempt of a poll, and alone at its instant if its demand is less than a tick;
 //! - no disturbance falls into it, and nobody polls twice in it;
 //! - whole ticks are added to the database's clock without rounding.
 //!
@@ -214,9 +214,10 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         let arrivals = polls.len() - before;
         if is_calm {
             list_steps(polls, before, until, steps);
-            sorter.sort(steps, Step::completion(self.now), Step::completion(until));
-            is_calm = arrivals as u64 + u64::from(self.good) <= u64::from(limit)
+            sorter.sort(steps, Step::first(self.now), Step::first(until));
+            let fits = arrivals as u64 + u64::from(self.good) <= u64::from(limit)
                 || highest(self.good, steps) <= limit;
+            is_calm = fits && is_told_apart(steps);
         }
         if !is_calm {
             for Poll { client, started, .. } in polls.drain(before..) {
@@ -301,9 +302,9 @@ fn list_steps(polls: &[Poll], before: usize, until: SimTime, steps: &mut Vec<Ste
     steps.clear();
     steps.extend(polls[before..].iter().map(|poll| Step::arrival(poll.started)));
     let mut listed = steps.len();
-    steps.resize(listed + polls.len(), Step::completion(until));
+    steps.resize(listed + polls.len(), Step::first(until));
     for poll in polls {
-        steps[listed] = Step::completion(poll.at);
+        steps[listed] = Step::completion(poll.started, poll.at);
         listed += usize::from(poll.at < until);
     }
     steps.truncate(listed);
@@ -317,6 +318,17 @@ fn partition(polls: &mut [Poll], until: SimTime) -> usize {
         ended += usize::from(polls[ended].at < until);
     }
     ended
+}
+
+/// Whether each claim that takes no time is the only one that arrives at its instant: played one by one
+/// it would be done before the next begins.
+fn is_told_apart(steps: &[Step]) -> bool {
+    let at = |index: usize| steps.get(index).map(|step| (step.time(), step.arrives()));
+    let mut at_once = (0..steps.len()).filter(|&index| steps[index].ends_at_once());
+    at_once.all(|index| {
+        let arrival = (steps[index].time(), true);
+        at(index.wrapping_sub(1)) == Some(arrival) && at(index.wrapping_sub(2)) != Some(arrival)
+    })
 }
 
 /// The highest level of active backends that steps from `level` on lead to.

@@ -221,7 +221,7 @@ impl<'a> Database<'a> {
     /// Demands whose jobs are done exactly when they have passed: where targets, cut short by their
     /// slots, still tell whole ticks apart.
     pub fn exact_demands(&self) -> Range<Span> {
-        Span::from_ticks(1)..self.most_exact()
+        Span::ZERO..self.most_exact()
     }
 
     fn most_exact(&self) -> Span {

@@ -425,25 +425,34 @@ impl Gauges {
 }
 
 /// A change of the level of active backends in a [`Window`]: earlier ones are less, and of those at one
-/// instant completions.
+/// instant completions, but of claims that began at it: these are the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step(u64);
 
 impl Step {
-    /// A claim is completed then.
-    pub fn completion(at: SimTime) -> Step {
-        Step(at.ticks() << 1)
+    const ARRIVES: u64 = 1;
+    const ENDS_AT_ONCE: u64 = 2;
+
+    /// The least that there could be at that instant.
+    pub fn first(at: SimTime) -> Step {
+        Step(at.ticks() << 2)
     }
 
     /// An attempt arrives then and is served at once.
     pub fn arrival(at: SimTime) -> Step {
-        Step(at.ticks() << 1 | 1)
+        Step(at.ticks() << 2 | Step::ARRIVES)
+    }
+
+    /// A claim that `started` earlier, or then, is completed then.
+    #[inline]
+    pub fn completion(started: SimTime, at: SimTime) -> Step {
+        Step(at.ticks() << 2 | u64::from(started == at) * Step::ENDS_AT_ONCE)
     }
 
     /// When it is.
     #[inline]
     pub fn time(self) -> SimTime {
-        SimTime::from_ticks(self.0 >> 1)
+        SimTime::from_ticks(self.0 >> 2)
     }
 
     /// How far behind an earlier step it is in the order of all steps that there could be.
@@ -455,7 +464,13 @@ impl Step {
     /// Whether it is an arrival.
     #[inline]
     pub fn arrives(self) -> bool {
-        self.0 & 1 == 1
+        self.0 & Step::ARRIVES != 0
+    }
+
+    /// Whether it is the completion of a claim that began at the same instant.
+    #[inline]
+    pub(super) fn ends_at_once(self) -> bool {
+        self.0 & Step::ENDS_AT_ONCE != 0
     }
 }
 

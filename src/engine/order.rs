@@ -89,13 +89,13 @@ mod tests {
                 .into_iter()
                 .map(|(dense, ticks, arrives)| {
                     let ticks = ticks % if dense { 300 } else { spread };
-                    if arrives { Step::arrival(at(ticks)) } else { Step::completion(at(ticks)) }
+                    if arrives { Step::arrival(at(ticks)) } else { Step::completion(at(0), at(ticks)) }
                 })
                 .collect();
             let mut expected = steps.clone();
             expected.sort();
             let end = steps.iter().max().map_or(at(1), |last| last.time() + Span::from_ticks(1));
-            Sorter::default().sort(&mut steps, Step::completion(at(0)), Step::completion(end));
+            Sorter::default().sort(&mut steps, Step::first(at(0)), Step::first(end));
             prop_assert_eq!(steps, expected);
         }
     }

@@ -34,6 +34,9 @@ pub struct Pipeline {
     /// the step at which it stops changing; empty where the growth draws.
     #[serde(skip)]
     ramp: Vec<f64>,
+    /// The first step at which nothing changes any more, without end where there is none.
+    #[serde(skip)]
+    settles: u32,
     /// How many stages the ramp already includes.
     #[serde(skip)]
     ramped: usize,
@@ -56,19 +59,25 @@ impl Pipeline {
             [Stage::Scale(low, high)] if after.is_none() => Some((low, high)),
             _ => None,
         };
-        let mut pipeline = Pipeline { growth, stages, after, ramp: Vec::new(), ramped, scaled };
+        let mut pipeline =
+            Pipeline { growth, stages, after, ramp: Vec::new(), settles: u32::MAX, ramped, scaled };
         pipeline.ramp = (0..RAMP_LIMIT).filter_map(|step| pipeline.grown(step)).collect();
         // Growth never shrinks but in a table: who stands at his last value will stay there.
-        let settles = match &pipeline.growth {
+        let is_whole = match &pipeline.growth {
             Growth::Table(spans) => spans.len() <= RAMP_LIMIT as usize,
             _ => pipeline.ramp.last().copied() == pipeline.grown(u32::MAX),
         };
         while let [.., before, last] = pipeline.ramp[..]
             && before == last
-            && settles
+            && is_whole
         {
             pipeline.ramp.pop();
         }
+        pipeline.settles = match pipeline.ramp.len() as u32 {
+            0 if matches!(pipeline.growth, Growth::Uniform(..)) => 0,
+            0 | RAMP_LIMIT.. => u32::MAX,
+            steps => steps - 1,
+        };
         pipeline
     }
 
@@ -98,7 +107,7 @@ impl Pipeline {
     pub fn delay(&self, step: u32, past: Past, site: Site) -> Span {
         // Most schedules are of one regime, and jittered so.
         if let Some((low, high)) = self.scaled
-            && let Some(&ticks) = self.ramp.get(step as usize).or(self.settled_at())
+            && let Some(&ticks) = self.ramp.get(step.min(self.settles) as usize)
         {
             let scale = Draws::new(site).uniform(low, high);
             return Span::from_ticks_f64((ticks * scale).min(MOST));
@@ -149,7 +158,7 @@ impl Pipeline {
     /// The shortest delay that any step can draw, or zero where it goes on changing for long.
     pub fn shortest(&self) -> Span {
         let steps = 0..=RAMP_LIMIT;
-        let settles = self.after.is_none() && self.settled(RAMP_LIMIT);
+        let settles = self.after.is_none() && self.settles <= RAMP_LIMIT;
         let shortest = steps.filter(|_| settles).map(|step| self.range(step).0).min();
         shortest.unwrap_or(Span::ZERO)
     }
@@ -200,7 +209,8 @@ impl Pipeline {
     /// The step after `step`; a schedule that no longer changes stays where it is.
     #[inline]
     pub fn advance(&self, step: u32) -> u32 {
-        if self.after.is_none() && self.settled(step) { step } else { step.saturating_add(1) }
+        let stays = self.after.is_none() && step >= self.settles;
+        if stays { step } else { step.saturating_add(1) }
     }
 
     /// The first step whose nominal delay is at least `interval`, or the last that differs.
@@ -248,22 +258,9 @@ impl Pipeline {
         regime.growth.raises(step)
     }
 
-    fn settled(&self, step: u32) -> bool {
-        match self.ramp.len() {
-            0 => matches!(self.growth, Growth::Uniform(..)),
-            len => step as usize + 1 >= len && len < RAMP_LIMIT as usize,
-        }
-    }
-
-    /// The end of a ramp that no longer changes.
-    #[inline]
-    fn settled_at(&self) -> Option<&f64> {
-        self.ramp.last().filter(|_| self.ramp.len() < RAMP_LIMIT as usize)
-    }
-
     #[inline]
     fn ramp_at(&self, step: u32) -> f64 {
-        match self.ramp.get(step as usize).or(self.settled_at()) {
+        match self.ramp.get(step.min(self.settles) as usize) {
             Some(&ticks) => ticks,
             None => self.grown(step).expect("a ramp depends on the step alone"),
         }
