@@ -49,7 +49,7 @@ impl Unit {
     }
 }
 
-/// All units of a sweep with these points, in plan order; of a plain run, which has one point.
+/// All units of a sweep with these points, in plan order; a plain run has one.
 pub fn of_points(points: &[Scenario]) -> Vec<Unit> {
     let at =
         |(point, scenario)| units(scenario).into_iter().map(move |unit| Unit { point, ..unit });
