@@ -446,7 +446,8 @@ impl Step {
     /// A claim that `started` earlier, or then, is completed then.
     #[inline]
     pub fn completion(started: SimTime, at: SimTime) -> Step {
-        Step(at.ticks() << 2 | u64::from(started == at) * Step::ENDS_AT_ONCE)
+        let kind = if started == at { Step::ENDS_AT_ONCE } else { 0 };
+        Step(at.ticks() << 2 | kind)
     }
 
     /// When it is.

@@ -12,6 +12,7 @@ use crate::units::Span;
 /// The rule of an acquisition: what to do when an attempt fails.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a policy has one")]
 pub enum Acquire {
     /// One attempt; its failure is the poll's.
     Once,
