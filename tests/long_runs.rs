@@ -97,9 +97,9 @@ fn killed_at_any_moment_a_run_ends_with_the_same_bytes() {
 #[test]
 fn what_is_on_record_is_not_played_again() {
     let (place, _) = killed();
-    let (found, said) = finish(place.path());
+    // The kill may have fallen into the middle of a record, which is then said to be damaged.
+    let (found, _) = finish(place.path());
     assert!((1..=UNITS).contains(&found), "{found}");
-    assert!(!said.contains("warning"), "{said}");
 }
 
 #[test]
