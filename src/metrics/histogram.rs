@@ -25,15 +25,10 @@ impl Histogram {
     /// Counts so many observations of the same span.
     #[inline]
     pub fn record(&mut self, span: Span, times: u64) {
-        let ticks = span.ticks();
-        let cell = cell(ticks);
-        if cell >= self.cells.len() {
-            self.reach(cell);
-        }
-        self.cells[cell] += times;
+        *self.cell_of(span) += times;
         self.count += times;
         self.longest = self.longest.max(span);
-        self.sum += u128::from(ticks) * u128::from(times);
+        self.sum += u128::from(span.ticks()) * u128::from(times);
     }
 
     /// Counts observations one after the other.
@@ -42,16 +37,21 @@ impl Histogram {
         self.count += spans.len() as u64;
         let (mut longest, mut sum) = (self.longest, 0u128);
         for span in spans {
-            let cell = cell(span.ticks());
-            if cell >= self.cells.len() {
-                self.reach(cell);
-            }
-            self.cells[cell] += 1;
+            *self.cell_of(span) += 1;
             longest = longest.max(span);
             sum += u128::from(span.ticks());
         }
         self.longest = longest;
         self.sum += sum;
+    }
+
+    #[inline]
+    fn cell_of(&mut self, span: Span) -> &mut u64 {
+        let cell = cell(span.ticks());
+        if cell >= self.cells.len() {
+            self.reach(cell);
+        }
+        &mut self.cells[cell]
     }
 
     #[cold]

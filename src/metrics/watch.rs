@@ -63,8 +63,6 @@ pub(super) struct DrainWatch {
     /// By client, the last trigger that restarted it (from 1) while its first poll since has not
     /// ended.
     first_poll_of: Vec<u16>,
-    /// How many such clients there are.
-    outstanding: u32,
 }
 
 /// The course of a disturbance.
@@ -96,7 +94,6 @@ impl DrainWatch {
             courses: courses.collect(),
             triggers: scenario.disturbances.len(),
             first_poll_of: vec![0; clients as usize],
-            outstanding: 0,
         }
     }
 
@@ -136,9 +133,8 @@ impl DrainWatch {
 
     pub fn restarted(&mut self, client: u32, index: usize) {
         let number = &mut self.first_poll_of[client as usize];
-        match usize::from(*number).checked_sub(1) {
-            Some(before) => self.courses[before].outstanding -= 1,
-            None => self.outstanding += 1,
+        if *number > 0 {
+            self.courses[usize::from(*number) - 1].outstanding -= 1;
         }
         *number = index as u16 + 1;
         self.courses[index].outstanding += 1;
@@ -146,12 +142,12 @@ impl DrainWatch {
 
     /// Whether the end of any poll may count.
     pub fn is_waiting(&self) -> bool {
-        self.outstanding > 0
+        self.courses.iter().any(|course| course.outstanding > 0)
     }
 
     #[inline]
     pub fn polled(&mut self, now: SimTime, client: u32) {
-        if !self.is_waiting() {
+        if self.courses.is_empty() {
             return;
         }
         let number = std::mem::take(&mut self.first_poll_of[client as usize]);
@@ -159,7 +155,6 @@ impl DrainWatch {
             let course = &mut self.courses[usize::from(number) - 1];
             course.outstanding -= 1;
             course.over = course.over.max(now);
-            self.outstanding -= 1;
         }
     }
 
