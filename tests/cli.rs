@@ -118,7 +118,7 @@ fn a_terminal_gets_its_width_and_colours_that_mean_something() {
     let plain = anstream::adapter::strip_str(&coloured).to_string();
     assert!(plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
     assert_eq!(at_a_terminal(place.path(), "NO_COLOR=1").unwrap(), plain);
-    let dumb = at_a_terminal(place.path(), "TERM=dumb").unwrap();
+    let dumb = at_a_terminal(place.path(), "CI=true TERM=dumb").unwrap();
     assert!(dumb.is_ascii() && !dumb.contains('\x1b'), "{dumb}");
     assert_eq!(dumb.lines().count(), plain.lines().count());
 

@@ -134,20 +134,25 @@ pub(super) fn to_stderr(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
+/// Whether the terminal says that it can do nothing but print. It gets no colours, in CI neither.
+pub(super) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
 /// ASCII for a dumb terminal or a locale that names another encoding. A locale that is not set, as in
 /// a container, says nothing about the terminal, which today is UTF-8.
 fn glyphs() -> Glyphs {
     let value = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(value);
-    glyphs_for(value("TERM").as_deref(), locale.as_deref())
+    glyphs_for(is_dumb(), locale.as_deref())
 }
 
-fn glyphs_for(term: Option<&str>, locale: Option<&str>) -> Glyphs {
+fn glyphs_for(dumb: bool, locale: Option<&str>) -> Glyphs {
     let utf8 = locale.is_none_or(|locale| {
         let locale = locale.to_ascii_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     });
-    if term == Some("dumb") || !utf8 { Glyphs::Ascii } else { Glyphs::Unicode }
+    if dumb || !utf8 { Glyphs::Ascii } else { Glyphs::Unicode }
 }
 
 #[cfg(test)]
@@ -156,10 +161,10 @@ mod tests {
 
     #[test]
     fn a_dumb_terminal_or_another_encoding_gets_ascii() {
-        assert_eq!(glyphs_for(Some("xterm"), Some("de_DE.UTF-8")), Glyphs::Unicode);
-        assert_eq!(glyphs_for(None, None), Glyphs::Unicode);
-        assert_eq!(glyphs_for(Some("dumb"), Some("C.utf8")), Glyphs::Ascii);
-        assert_eq!(glyphs_for(Some("xterm"), Some("C")), Glyphs::Ascii);
-        assert_eq!(glyphs_for(Some("xterm"), Some("de_DE.ISO-8859-1")), Glyphs::Ascii);
+        assert_eq!(glyphs_for(false, Some("de_DE.UTF-8")), Glyphs::Unicode);
+        assert_eq!(glyphs_for(false, None), Glyphs::Unicode);
+        assert_eq!(glyphs_for(true, Some("C.utf8")), Glyphs::Ascii);
+        assert_eq!(glyphs_for(false, Some("C")), Glyphs::Ascii);
+        assert_eq!(glyphs_for(false, Some("de_DE.ISO-8859-1")), Glyphs::Ascii);
     }
 }

@@ -127,6 +127,7 @@ impl Cli {
     /// How it wants to be spoken to.
     pub fn console(&self) -> Console {
         match self.global.color {
+            Color::Auto if console::is_dumb() => anstream::ColorChoice::Never,
             Color::Auto => anstream::ColorChoice::Auto,
             Color::Always => anstream::ColorChoice::Always,
             Color::Never => anstream::ColorChoice::Never,
