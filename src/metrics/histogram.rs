@@ -26,22 +26,34 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, span: Span, times: u64) {
         *self.cell_of(span) += times;
-        self.count += times;
-        self.longest = self.longest.max(span);
-        self.sum += u128::from(span.ticks()) * u128::from(times);
+        self.sum_up(times, span, u128::from(span.ticks()) * u128::from(times));
     }
 
-    /// Counts observations one after the other.
+    /// Counts observations, and for each one in `other` that is longer `by` so much.
     #[inline]
-    pub fn record_all(&mut self, spans: impl ExactSizeIterator<Item = Span>) {
-        self.count += spans.len() as u64;
-        let (mut longest, mut sum) = (self.longest, 0u128);
+    pub fn record_with(
+        &mut self,
+        other: &mut Histogram,
+        spans: impl ExactSizeIterator<Item = Span>,
+        by: Span,
+    ) {
+        let (count, mut longest, mut sum) = (spans.len() as u64, Span::ZERO, 0);
         for span in spans {
             *self.cell_of(span) += 1;
+            *other.cell_of(span + by) += 1;
             longest = longest.max(span);
             sum += u128::from(span.ticks());
         }
-        self.longest = longest;
+        if count > 0 {
+            self.sum_up(count, longest, sum);
+            other.sum_up(count, longest + by, sum + u128::from(count) * u128::from(by.ticks()));
+        }
+    }
+
+    #[inline]
+    fn sum_up(&mut self, count: u64, longest: Span, sum: u128) {
+        self.count += count;
+        self.longest = self.longest.max(longest);
         self.sum += sum;
     }
 

@@ -83,10 +83,16 @@ impl Latencies {
         self.kinds[kind as usize].record(span, 1);
     }
 
-    /// Records observations one after the other.
+    /// Records good polls of one claim each that did not wait, by the services of their claims.
     #[inline]
-    pub fn record_all(&mut self, kind: LatencyKind, spans: impl ExactSizeIterator<Item = Span>) {
-        self.kinds[kind as usize].record_all(spans);
+    pub fn record_polls(
+        &mut self,
+        services: impl ExactSizeIterator<Item = Span>,
+        round_trip: Span,
+    ) {
+        let kinds = [LatencyKind::ServiceGood as usize, LatencyKind::ResponseGood as usize];
+        let [service, response] = self.kinds.get_disjoint_mut(kinds).expect("they are two");
+        service.record_with(response, services, round_trip);
     }
 
     /// Records so many equal observations.

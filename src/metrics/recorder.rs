@@ -59,6 +59,8 @@ pub struct Recorder {
     arrivals: PeakCount,
     /// For each level, how long a window held it; all zero between two windows.
     window_held: Vec<u64>,
+    /// When attempts arrived in a window.
+    window_arrivals: Vec<SimTime>,
     drain: DrainWatch,
     service: ServiceWatch,
     pool_size: u32,
@@ -105,6 +107,7 @@ impl Recorder {
             next_mark: SimTime::ZERO,
             arrivals: PeakCount::new(trigger.unwrap_or(opens)),
             window_held: vec![0; most as usize + 1],
+            window_arrivals: Vec::new(),
             drain: DrainWatch::new(scenario),
             service: ServiceWatch::new(scenario.fleet.clients, trigger),
             pool_size: scenario.pooler.pool_size,

@@ -7,43 +7,64 @@ use crate::units::{SimTime, Span};
 /// The width of the sliding window of `peak_arrivals_100ms`.
 const PEAK_WINDOW: Span = Span::from_millis(100);
 
+/// Arrivals that are worth forgetting together.
+const FORGOTTEN: usize = 1_024;
+
 /// The most arrivals within a sliding window.
 #[derive(Debug)]
 pub(super) struct PeakCount {
     from: SimTime,
-    arrivals: Vec<SimTime>,
-    /// The first of the last arrivals, as many as have ever been within a window: it was denser than any
-    /// before if this one is within the present one too.
-    first: usize,
+    /// The last arrivals, as many as the peak and perhaps some before them.
+    last: Vec<SimTime>,
+    peak: usize,
 }
 
 impl PeakCount {
     pub fn new(from: SimTime) -> PeakCount {
-        PeakCount { from, arrivals: Vec::new(), first: 0 }
+        PeakCount { from, last: Vec::new(), peak: 0 }
     }
 
     #[inline]
     pub fn count(&mut self, now: SimTime) {
-        self.count_all(std::iter::once(now));
+        if now >= self.from {
+            self.last.push(now);
+            self.follow(self.last.len() - 1);
+        }
     }
 
-    /// Takes arrivals in order. Each replaces the first of the last, or joins them.
+    /// Takes arrivals in order.
+    pub fn count_all(&mut self, arrivals: &[SimTime]) {
+        let early = arrivals.partition_point(|&arrival| arrival < self.from);
+        let new = self.last.len();
+        self.last.extend_from_slice(&arrivals[early..]);
+        // Mostly it is no denser than before, which needs no going through one after the other.
+        let pairs = self.last[new..].iter().zip(&self.last[new - self.peak..]);
+        let is_denser = pairs.fold(false, |any, (now, before)| any | is_dense(*before, *now));
+        self.follow(if is_denser { new } else { self.last.len() });
+    }
+
+    /// Raises the peak wherever, from arrival `new` on, as many as it is came within a window before one
+    /// more.
     #[inline]
-    pub fn count_all(&mut self, arrivals: impl Iterator<Item = SimTime>) {
-        if self.first > self.arrivals.len() / 2 {
-            self.arrivals.drain(..self.first);
-            self.first = 0;
+    fn follow(&mut self, new: usize) {
+        for now in new..self.last.len() {
+            self.peak += usize::from(is_dense(self.last[now - self.peak], self.last[now]));
         }
-        for now in arrivals.filter(|&now| now >= self.from) {
-            self.arrivals.push(now);
-            self.first += usize::from(now.since(self.arrivals[self.first]) >= PEAK_WINDOW);
+        if self.last.len() > 2 * self.peak + FORGOTTEN {
+            self.last.drain(..self.last.len() - self.peak);
         }
     }
 
     /// The most so far.
     pub fn peak(&self) -> u64 {
-        (self.arrivals.len() - self.first) as u64
+        self.peak as u64
     }
+}
+
+/// Whether two arrivals are within one window.
+#[inline]
+fn is_dense(before: SimTime, now: SimTime) -> bool {
+    now.since(before) < PEAK_WINDOW
 }
 
 /// Follows every trigger to its drain.
