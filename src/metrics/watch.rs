@@ -257,3 +257,40 @@ impl ServiceWatch {
         std::array::from_fn(|i| self.reached[i].or(passed(self.goals[i])))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_peak_is_that_of_all_windows_however_arrivals_are_told(
+            gaps in prop::collection::vec((0u64..60_000, 0usize..40), 1..80),
+            from in 0u64..1_000_000,
+        ) {
+            let mut now = SimTime::ZERO;
+            // Now and then many at one instant, so that some are forgotten.
+            let told: Vec<Vec<SimTime>> = gaps
+                .iter()
+                .map(|&(gap, many)| {
+                    now = now + Span::from_ticks(gap);
+                    vec![now; if many == 39 { 700 } else { many }]
+                })
+                .collect();
+            let from = SimTime::from_ticks(from);
+            let counted: Vec<SimTime> = told.concat().into_iter().filter(|&at| at >= from).collect();
+            let within = |last: usize| {
+                counted[..=last].iter().filter(|&&at| counted[last].since(at) < PEAK_WINDOW).count()
+            };
+            let expected = (0..counted.len()).map(within).max().unwrap_or(0) as u64;
+            let (mut singly, mut together) = (PeakCount::new(from), PeakCount::new(from));
+            for arrivals in &told {
+                arrivals.iter().for_each(|&arrival| singly.count(arrival));
+                together.count_all(arrivals);
+            }
+            prop_assert_eq!(singly.peak(), expected);
+            prop_assert_eq!(together.peak(), expected);
+        }
+    }
+}
