@@ -178,7 +178,9 @@ fn what_does_not_belong_to_a_sweep_is_refused_by_name() {
 #[test]
 fn a_killed_sweep_goes_on() {
     let place = swept();
-    let go = [&SWEEP[..], &["--out=r", "--keep-units", "--jobs=1"]].concat();
+    // Long enough to be killed in the middle.
+    let sweep = [&SWEEP[..], &["--replicates=10"]].concat();
+    let go = [&sweep[..], &["--out=r", "--keep-units", "--jobs=1"]].concat();
     let mut child = command(place.path(), &go);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let log = place.path().join("r.units/units.bin");
@@ -188,10 +190,10 @@ fn a_killed_sweep_goes_on() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!place.path().join("r").exists(), "nothing is written before the end");
-    let output = herdsim(place.path(), &[&SWEEP[..], &["--out=r"]].concat());
+    let output = herdsim(place.path(), &[&sweep[..], &["--out=r"]].concat());
     assert!(stderr(&output).starts_with("going on from "), "{}", stderr(&output));
     assert!(!place.path().join("r.units").exists(), "records go when the results are there");
-    run_of(&SWEEP, place.path(), &["--out=whole"]);
+    run_of(&sweep, place.path(), &["--out=whole"]);
     assert_eq!(files(&place.path().join("r")), files(&place.path().join("whole")));
 }
 
