@@ -93,12 +93,12 @@ fn colours_come_when_asked_for() {
     assert!(!stderr(&never).contains('\x1b'));
 }
 
-/// What stdout gets at a terminal of 60 columns with these variables set; `None` where there is no `script`
+/// What a terminal of 60 columns gets with these variables set; `None` where there is no `script`
 /// that could pretend to be one.
 #[cfg(target_os = "linux")]
-fn at_a_terminal(folder: &Path, variables: &str) -> Option<String> {
-    let (program, args) = (env!("CARGO_BIN_EXE_herdsim"), SHORT.join(" "));
-    let run = format!("stty rows 40 cols 60; {variables} {program} {args} -q");
+fn at_a_terminal(folder: &Path, variables: &str, args: &[&str]) -> Option<String> {
+    let (program, args) = (env!("CARGO_BIN_EXE_herdsim"), args.join(" "));
+    let run = format!("stty rows 40 cols 60; {variables} {program} {args}");
     let mut command = Command::new("script");
     command.args(["-qec", &run, "/dev/null"]).current_dir(folder).stdin(Stdio::null());
     command.env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8").env("TERM", "xterm-256color");
@@ -111,20 +111,24 @@ fn at_a_terminal(folder: &Path, variables: &str) -> Option<String> {
 #[expect(clippy::disallowed_macros, reason = "a test says what it skips")]
 fn a_terminal_gets_its_width_and_colours_that_mean_something() {
     let place = tempfile::tempdir().unwrap();
-    let Some(coloured) = at_a_terminal(place.path(), "") else {
+    let quiet = [&SHORT[..], &["-q"]].concat();
+    let shown = |variables: &str| at_a_terminal(place.path(), variables, &quiet);
+    let Some(coloured) = shown("") else {
         return eprintln!("skipped: there is no `script` to pretend to be a terminal");
     };
     assert!(coloured.contains("\x1b[32m"), "green drains: {coloured}");
     let plain = anstream::adapter::strip_str(&coloured).to_string();
     assert!(plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
-    assert_eq!(at_a_terminal(place.path(), "NO_COLOR=1").unwrap(), plain);
-    let dumb = at_a_terminal(place.path(), "CI=true TERM=dumb").unwrap();
+    assert_eq!(shown("NO_COLOR=1").unwrap(), plain);
+    let dumb = shown("CI=true TERM=dumb").unwrap();
     assert!(dumb.is_ascii() && !dumb.contains('\x1b'), "{dumb}");
+    let help = at_a_terminal(place.path(), "CI=true TERM=dumb", &["--help"]).unwrap();
+    assert!(!help.contains('\x1b'), "{help}");
     assert_eq!(dumb.lines().count(), plain.lines().count());
 
     let piped = stdout(&short(place.path(), &["-q"]));
     assert!(piped.lines().any(|line| line.chars().count() > 60) && !piped.contains('\x1b'));
-    let mut dumb = command(place.path(), &[&SHORT[..], &["-q"]].concat());
+    let mut dumb = command(place.path(), &quiet);
     let dumb = stdout(&dumb.env("TERM", "dumb").output().unwrap());
     assert!(dumb.is_ascii() && dumb.lines().count() == piped.lines().count(), "{dumb}");
 }

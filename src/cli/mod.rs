@@ -115,6 +115,10 @@ impl Cli {
     /// shell that asks for completions is answered.
     pub fn from_args() -> Cli {
         completions::answer();
+        // Help and refusals are coloured as anything else is.
+        if console::is_dumb() {
+            anstream::ColorChoice::Never.write_global();
+        }
         Cli::try_parse().unwrap_or_else(|error| match error.kind() {
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 console::to_stderr(help::FIRST);
@@ -127,12 +131,10 @@ impl Cli {
     /// How it wants to be spoken to.
     pub fn console(&self) -> Console {
         match self.global.color {
-            Color::Auto if console::is_dumb() => anstream::ColorChoice::Never,
-            Color::Auto => anstream::ColorChoice::Auto,
-            Color::Always => anstream::ColorChoice::Always,
-            Color::Never => anstream::ColorChoice::Never,
+            Color::Auto => {}
+            Color::Always => anstream::ColorChoice::Always.write_global(),
+            Color::Never => anstream::ColorChoice::Never.write_global(),
         }
-        .write_global();
         Console::new(self.global.quiet, self.global.no_progress)
     }
 
