@@ -43,6 +43,7 @@ mod guest;
 mod handshake;
 mod heap;
 mod key;
+mod life;
 mod limiter;
 mod memory;
 pub mod observer;
