@@ -77,7 +77,8 @@ impl Span {
     /// [`Span::MAX`].
     #[inline]
     pub fn from_ticks_f64(ticks: f64) -> Span {
-        Span::from_ticks((ticks + 0.5) as u64)
+        // Too large ones saturate at the largest `i64`, which is the largest span.
+        Span(((ticks + 0.5) as i64).max(0) as u64)
     }
 
     /// Length in microseconds.

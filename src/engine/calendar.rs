@@ -27,11 +27,8 @@ const WHEEL_BITS: u32 = 10;
 const BUCKETS: usize = 1 << WHEEL_BITS;
 const WHEELS: usize = u64::BITS.div_ceil(WHEEL_BITS) as usize;
 
-/// Keys in a block: with its link and its length it fills two cache lines.
-const BLOCK: usize = 15;
-
-/// No block.
-const NONE: u32 = u32::MAX;
+/// Words of a block, two cache lines: where the block before it ends, then keys.
+const BLOCK: usize = 16;
 
 /// Keys that a slot should hold, as a power of two.
 const DENSITY_BITS: i32 = 5;
@@ -63,21 +60,15 @@ pub(super) struct Calendar {
 /// The buckets of all wheels, as chains of blocks.
 #[derive(Debug)]
 struct Wheels {
-    /// The last block of each bucket, wheel by wheel.
-    buckets: Vec<u32>,
+    /// Where the last key of each bucket ends, wheel by wheel; 0 if it has none. At the end of a block the
+    /// next key begins another.
+    ends: Vec<u32>,
     /// Which of them hold any key, 64 in a word.
     used: Vec<u64>,
-    blocks: Vec<Block>,
-    /// A chain of free ones.
+    /// All blocks, one after the other.
+    words: Vec<Key>,
+    /// The end of the first of a chain of free blocks, or 0.
     free: u32,
-}
-
-#[derive(Clone, Debug)]
-struct Block {
-    keys: [Key; BLOCK],
-    len: u32,
-    /// The block before it.
-    before: u32,
 }
 
 impl Timers for Calendar {
@@ -86,10 +77,10 @@ impl Timers for Calendar {
             // A few milliseconds to begin with.
             width: order_bits + 12,
             wheels: Wheels {
-                buckets: vec![NONE; WHEELS * BUCKETS],
+                ends: vec![0; WHEELS * BUCKETS],
                 used: vec![0; WHEELS * BUCKETS / 64],
-                blocks: Vec::with_capacity(keys / BLOCK + 2 * BUCKETS),
-                free: NONE,
+                words: Vec::with_capacity((keys / (BLOCK - 1) + 2 * BUCKETS) * BLOCK),
+                free: 0,
             },
             filed: 0,
             slot: 0,
@@ -185,6 +176,12 @@ impl Timers for Calendar {
         self.oracle.push(key);
         self.place(key);
     }
+
+    fn push_all(&mut self, keys: &[Key]) {
+        #[cfg(debug_assertions)]
+        keys.iter().for_each(|&key| self.oracle.push(key));
+        keys.iter().for_each(|&key| self.place(key));
+    }
 }
 
 impl Calendar {
@@ -213,7 +210,9 @@ impl Calendar {
     #[inline(always)]
     fn file(&mut self, key: Key) {
         let slot = key >> self.width;
-        let wheel = (slot ^ self.slot).ilog2() / WHEEL_BITS;
+        let differs = slot ^ self.slot;
+        // Most keys go to the first wheel.
+        let wheel = if differs < BUCKETS as u64 { 0 } else { differs.ilog2() / WHEEL_BITS };
         self.wheels.add(bucket(slot, wheel), key);
         self.filed += 1;
     }
@@ -294,12 +293,12 @@ fn bucket(slot: u64, wheel: u32) -> usize {
 impl Wheels {
     #[inline(always)]
     fn add(&mut self, bucket: usize, key: Key) {
-        let last = &mut self.buckets[bucket];
-        if let Some(block) = self.blocks.get_mut(*last as usize)
-            && let Some(place) = block.keys.get_mut(block.len as usize)
+        let end = &mut self.ends[bucket];
+        if !(*end as usize).is_multiple_of(BLOCK)
+            && let Some(word) = self.words.get_mut(*end as usize)
         {
-            *place = key;
-            block.len += 1;
+            *word = key;
+            *end += 1;
             return;
         }
         self.begin_block(bucket, key);
@@ -309,19 +308,14 @@ impl Wheels {
     #[inline(never)]
     fn begin_block(&mut self, bucket: usize, key: Key) {
         self.used[bucket / 64] |= 1 << (bucket % 64);
-        let last = &mut self.buckets[bucket];
-        let mut block = Block { keys: [NEVER; BLOCK], len: 1, before: *last };
-        block.keys[0] = key;
-        match self.blocks.get_mut(self.free as usize) {
-            Some(free) => {
-                *last = self.free;
-                self.free = std::mem::replace(free, block).before;
-            }
-            None => {
-                *last = self.blocks.len() as u32;
-                self.blocks.push(block);
-            }
+        if self.free == 0 {
+            self.words.resize(self.words.len() + BLOCK, 0);
+            self.free = self.words.len() as u32;
         }
+        let begin = self.free as usize - BLOCK;
+        let before = std::mem::replace(&mut self.ends[bucket], begin as u32 + 2);
+        self.free = std::mem::replace(&mut self.words[begin], before.into()) as u32;
+        self.words[begin + 1] = key;
     }
 
     /// The first bucket of its wheel that holds a key, from this one on.
@@ -346,12 +340,13 @@ impl Wheels {
     /// Moves the keys of a bucket to `keys`, in no order, and frees its blocks.
     fn take(&mut self, bucket: usize, keys: &mut Vec<Key>) {
         self.used[bucket / 64] &= !(1 << (bucket % 64));
-        let mut last = std::mem::replace(&mut self.buckets[bucket], NONE);
-        while let Some(block) = self.blocks.get_mut(last as usize) {
-            keys.extend_from_slice(&block.keys[..block.len as usize]);
-            let before = std::mem::replace(&mut block.before, self.free);
-            self.free = last;
-            last = before;
+        let mut end = std::mem::take(&mut self.ends[bucket]);
+        while end > 0 {
+            let begin = (end as usize - 1) / BLOCK * BLOCK;
+            keys.extend_from_slice(&self.words[begin + 1..end as usize]);
+            let before = std::mem::replace(&mut self.words[begin], self.free.into());
+            self.free = (begin + BLOCK) as u32;
+            end = before as u32;
         }
     }
 }

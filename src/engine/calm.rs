@@ -24,6 +24,8 @@
 //!
 //! Of what else can happen the scenario must have nothing: see [`shortest_sleep`].
 
+use std::ops::RangeInclusive;
+
 use super::client::{AttemptId, Phase, Stand};
 use super::database::{Job, Work};
 use super::demand;
@@ -33,7 +35,7 @@ use super::order::Sorter;
 use super::simulation::Simulation;
 use super::timers::Timers;
 use crate::policy::{Cadence, Outcome, Policy, Sleep};
-use crate::random::{Moment, Purpose};
+use crate::random::{Moment, Purpose, Site};
 use crate::scenario::Scenario;
 use crate::units::{SimTime, Span};
 
@@ -53,11 +55,13 @@ pub(super) struct Calm {
     shortest: Span,
     /// How many slots of the calendar the next window spans.
     slots: u64,
-    /// Timers that go off in the window.
+    /// Timers that go off in the window, then those that its polls set.
     keys: Vec<Key>,
     /// Polls whose claims are at work, then those of the window. When one begins, its client's next is
     /// known.
     polls: Vec<Poll>,
+    /// Those whose claims are at work when the window ends.
+    left: Vec<Poll>,
     steps: Vec<Step>,
     sorter: Sorter,
 }
@@ -98,6 +102,7 @@ impl Calm {
             slots: 1,
             keys: Vec::new(),
             polls: Vec::new(),
+            left: Vec::new(),
             steps: Vec::new(),
             sorter: Sorter::default(),
         }
@@ -157,10 +162,11 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         calm.polls.clear();
         for (Job { client, started, .. }, at) in self.database.suspend(self.now) {
             let number = self.clients[client as usize].attempt.poll;
-            let step = self.stands[client as usize].step;
-            calm.polls.push(Poll { client, number, started, at, step });
+            let stand = &mut self.stands[client as usize];
+            stand.phase = Phase::Asleep;
+            calm.polls.push(Poll { client, number, started, at, step: stand.step });
         }
-        self.sleep_after(&calm.polls);
+        self.sleep_after(&calm.polls, &mut calm.keys);
         true
     }
 
@@ -206,18 +212,17 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Plays all that happens until then, if it is calm: all is drawn and put in order before anything
     /// is changed.
     fn play_window(&mut self, calm: &mut Calm, until: SimTime, limit: u32) -> bool {
-        let Calm { keys, polls, steps, sorter, .. } = calm;
+        let Calm { keys, polls, left, steps, sorter, .. } = calm;
         let before = polls.len();
         keys.clear();
         self.timers.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
         let mut is_calm = self.begin_polls(keys, polls) && self.draw_claims(&mut polls[before..]);
-        let arrivals = polls.len() - before;
+        let mut levels = self.good..=self.good;
         if is_calm {
-            list_steps(polls, before, until, steps);
+            let some_at_once = list_steps(polls, before, until, steps);
             sorter.sort(steps, Step::first(self.now), Step::first(until));
-            let fits = arrivals as u64 + u64::from(self.good) <= u64::from(limit)
-                || highest(self.good, steps) <= limit;
-            is_calm = fits && is_told_apart(steps);
+            levels = range(self.good, steps);
+            is_calm = *levels.end() <= limit && (!some_at_once || is_told_apart(steps));
         }
         if !is_calm {
             for Poll { client, started, .. } in polls.drain(before..) {
@@ -227,21 +232,21 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             self.timers.put_back(keys);
             return false;
         }
-        self.sleep_after(&polls[before..]);
-        let ended = partition(polls, until);
+        self.sleep_after(&polls[before..], keys);
+        part(polls, left, until);
         if self.facts.exits {
-            for poll in &polls[..ended] {
+            for poll in &*polls {
                 self.clients[poll.client as usize].failures = 0;
             }
         }
-        if ended >= self.good as usize {
+        if *levels.start() == 0 {
             self.database.follow(self.good, steps);
         }
-        self.good = self.good + arrivals as u32 - ended as u32;
+        self.good = left.len() as u32;
         self.events += steps.len() as u64;
         let round_trip = self.scenario.fleet.round_trip;
-        self.observer.on_window(Window { round_trip, steps, polls: &mut polls[..ended] });
-        polls.drain(..ended);
+        self.observer.on_window(Window { round_trip, steps, levels, polls });
+        std::mem::swap(polls, left);
         true
     }
 
@@ -281,43 +286,79 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         true
     }
 
-    /// Lets clients sleep until the poll after theirs, as if its claim were done.
-    fn sleep_after(&mut self, polls: &[Poll]) {
-        let round_trip = self.scenario.fleet.round_trip;
-        for &Poll { client, number, at, step, .. } in polls {
-            let policy = self.policy(client);
+    /// Lets clients that are asleep sleep until the poll after theirs, as if its claim were done.
+    fn sleep_after(&mut self, polls: &[Poll], keys: &mut Vec<Key>) {
+        keys.clear();
+        let mut rest = polls;
+        while let Some(first) = rest.first() {
+            let Policy { rules, poll: schedule, .. } = self.parts.policy(first.client);
+            let alike = self.parts.alike(rest.iter().map(|poll| poll.client));
+            let (alike, others) = rest.split_at(alike);
+            match rules.turns(Outcome::Empty, schedule) {
+                Some(turns) => self.set_alarms(alike, |step, site| turns.turn(step, site), keys),
+                None => {
+                    let turn = |step, site| rules.turn(Outcome::Empty, step, schedule, site);
+                    self.set_alarms(alike, turn, keys);
+                }
+            }
+            rest = others;
+        }
+        self.timers.push_all(keys);
+    }
+
+    /// Lets clients sleep as long as `turn` says for the step at which each is, and lists their timers.
+    #[inline]
+    fn set_alarms(
+        &mut self,
+        polls: &[Poll],
+        turn: impl Fn(u32, Site) -> (Span, u32),
+        keys: &mut Vec<Key>,
+    ) {
+        let (layout, round_trip) = (self.layout, self.scenario.fleet.round_trip);
+        keys.extend(polls.iter().map(|&Poll { client, number, at, step, .. }| {
             let moment = Moment { poll: number, ..Moment::default() };
             let site = self.world.site(Purpose::PollJitter, client, moment);
-            let (sleep, step) = policy.rules.turn(Outcome::Empty, step.into(), &policy.poll, site);
+            let (sleep, step) = turn(step.into(), site);
+            let key = layout.key(at + sleep + round_trip, Class::Arrival, client);
             let stand = &mut self.stands[client as usize];
-            (stand.phase, stand.poll) = (Phase::Asleep, number.wrapping_add(1));
+            (stand.timer, stand.poll) = (key, number.wrapping_add(1));
             stand.set_step(step);
-            self.set_timer(client, at + sleep + round_trip, Class::Arrival);
-        }
+            key
+        }));
     }
 }
 
 /// Lists the arrivals of the polls from `before` on, and the completions of all that end before `until`.
-fn list_steps(polls: &[Poll], before: usize, until: SimTime, steps: &mut Vec<Step>) {
+/// Says whether any claim that arrives takes no time.
+fn list_steps(polls: &[Poll], before: usize, until: SimTime, steps: &mut Vec<Step>) -> bool {
     steps.clear();
     steps.extend(polls[before..].iter().map(|poll| Step::arrival(poll.started)));
-    let mut listed = steps.len();
+    let (mut listed, mut some_at_once) = (steps.len(), false);
     steps.resize(listed + polls.len(), Step::first(until));
     for poll in polls {
-        steps[listed] = Step::completion(poll.started, poll.at);
+        let step = Step::completion(poll.started, poll.at);
+        some_at_once |= step.ends_at_once();
+        steps[listed] = step;
         listed += usize::from(poll.at < until);
     }
     steps.truncate(listed);
+    some_at_once
 }
 
-/// Moves the polls that end before `until` to the front, and says how many they are.
-fn partition(polls: &mut [Poll], until: SimTime) -> usize {
-    let mut ended = 0;
-    for poll in 0..polls.len() {
-        polls.swap(poll, ended);
-        ended += usize::from(polls[ended].at < until);
+/// Leaves in `polls` those that end before `until`, and the others in `left`.
+fn part(polls: &mut Vec<Poll>, left: &mut Vec<Poll>, until: SimTime) {
+    left.clone_from(polls);
+    let (mut ended, mut at_work) = (0, 0);
+    // Which of the two it is nobody could foretell, and a branch would have to.
+    for index in 0..polls.len() {
+        let poll = polls[index];
+        (polls[ended], left[at_work]) = (poll, poll);
+        let ends = usize::from(poll.at < until);
+        ended += ends;
+        at_work += 1 - ends;
     }
-    ended
+    polls.truncate(ended);
+    left.truncate(at_work);
 }
 
 /// Whether each claim that takes no time is the only one that arrives at its instant: played one by one
@@ -331,11 +372,13 @@ fn is_told_apart(steps: &[Step]) -> bool {
     })
 }
 
-/// The highest level of active backends that steps from `level` on lead to.
-fn highest(mut level: u32, steps: &[Step]) -> u32 {
-    let levels = steps.iter().map(|step| {
-        level = if step.arrives() { level + 1 } else { level - 1 };
-        level
-    });
-    levels.max().unwrap_or(0)
+/// Between what levels of active backends there are as steps from `level` on are taken.
+fn range(mut level: u32, steps: &[Step]) -> RangeInclusive<u32> {
+    let (mut lowest, mut highest) = (level, level);
+    for step in steps {
+        level = step.level_after(level);
+        lowest = lowest.min(level);
+        highest = highest.max(level);
+    }
+    lowest..=highest
 }

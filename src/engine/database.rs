@@ -259,7 +259,7 @@ impl<'a> Database<'a> {
             if active == 0 {
                 (self.clock, self.updated) = (0.0, step.time());
             }
-            active = if step.arrives() { active + 1 } else { active - 1 };
+            active = step.level_after(active);
         }
         if active == 0 {
             self.clock = 0.0;

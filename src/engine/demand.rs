@@ -7,7 +7,7 @@ use crate::scenario::Demand;
 use crate::units::Span;
 
 /// The demand that `site` draws from `law`.
-#[inline]
+#[inline(always)]
 pub(super) fn sample(law: &Demand, site: Site) -> Span {
     match *law {
         Demand::Constant(span) => span,
@@ -18,6 +18,7 @@ pub(super) fn sample(law: &Demand, site: Site) -> Span {
     }
 }
 
+#[inline(never)]
 fn sample_other(law: &Demand, site: Site) -> Span {
     let ticks = |span: Span| span.ticks() as f64;
     match *law {

@@ -53,6 +53,16 @@ impl<'a> Parts<'a> {
         self.policies[self.follows.get(client as usize).map_or(0, |&policy| usize::from(policy))]
     }
 
+    /// How many of these clients, from the first on, follow the same policy.
+    pub fn alike(&self, mut clients: impl ExactSizeIterator<Item = u32> + Clone) -> usize {
+        let all = clients.len();
+        if self.follows.is_empty() {
+            return all;
+        }
+        let first = clients.clone().next().map(|client| self.follows[client as usize]);
+        clients.position(|client| Some(self.follows[client as usize]) != first).unwrap_or(all)
+    }
+
     /// Lets a client follow another policy. It stays in its part, and so in its process.
     pub fn follow(&mut self, client: u32, policy: &'a Policy) {
         if self.follows.is_empty() {

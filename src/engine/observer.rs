@@ -3,6 +3,8 @@
 //! The engine counts nothing and prints nothing. An observer is a type parameter, so a method that
 //! ignores an event costs nothing.
 
+use std::ops::RangeInclusive;
+
 pub use super::backends::Connections;
 pub use crate::policy::{MOST_LAYERS, Outcome};
 use crate::units::{SimTime, Span};
@@ -468,6 +470,12 @@ impl Step {
         self.0 & Step::ARRIVES != 0
     }
 
+    /// How many backends are active after it, if so many were before.
+    #[inline]
+    pub fn level_after(self, level: u32) -> u32 {
+        level + 2 * u32::from(self.arrives()) - 1
+    }
+
     /// Whether it is the completion of a claim that began at the same instant.
     #[inline]
     pub(super) fn ends_at_once(self) -> bool {
@@ -501,6 +509,8 @@ pub struct Window<'a> {
     pub round_trip: Span,
     /// Arrivals and completions, in order.
     pub steps: &'a [Step],
+    /// The lowest and the highest level of active backends, with that at the beginning.
+    pub levels: RangeInclusive<u32>,
     /// The polls that ended, in no order.
     pub polls: &'a mut [Poll],
 }

@@ -9,8 +9,8 @@ use super::observer::Step;
 /// Fewer are sorted as they are.
 const WORTH_DEALING: usize = 32;
 
-/// Moves to a step, on average, after which the bins have clearly not helped: a herd is in one of them.
-const MOST_MOVES: usize = 8;
+/// Moves of one step after which the bins have clearly not helped: a herd is in one of them.
+const MOST_MOVES: usize = 32;
 
 /// Room for sorting, used again and again.
 #[derive(Debug, Default)]
@@ -53,21 +53,27 @@ impl Sorter {
 }
 
 /// Sorts by insertion, unless that takes too many moves.
+///
+/// The greatest step so far is held in hand. So two that are the wrong way round need no move, and the
+/// branch that asks for moves is one that can be foretold.
 fn insert(steps: &mut [Step]) -> bool {
-    let mut moves = MOST_MOVES * steps.len();
+    let Some(&first) = steps.first() else { return true };
+    let mut hand = first;
     for next in 1..steps.len() {
-        let step = steps[next];
-        let mut place = next;
-        while place > 0 && steps[place - 1] > step {
+        let lesser = hand.min(steps[next]);
+        hand = hand.max(steps[next]);
+        let mut place = next - 1;
+        while place > 0 && steps[place - 1] > lesser {
             steps[place] = steps[place - 1];
             place -= 1;
+            if next - place > MOST_MOVES {
+                (steps[place], steps[next]) = (lesser, hand);
+                return false;
+            }
         }
-        steps[place] = step;
-        match moves.checked_sub(next - place) {
-            Some(left) => moves = left,
-            None => return false,
-        }
+        steps[place] = lesser;
     }
+    *steps.last_mut().expect("there is a first") = hand;
     true
 }
 

@@ -13,6 +13,11 @@ pub(super) trait Timers {
     /// Adds a key.
     fn push(&mut self, key: Key);
 
+    /// Adds keys.
+    fn push_all(&mut self, keys: &[Key]) {
+        keys.iter().for_each(|&key| self.push(key));
+    }
+
     /// The least key, if it is less than `bound`.
     fn peek(&mut self, bound: Key) -> Option<Key>;
 

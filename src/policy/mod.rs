@@ -13,6 +13,7 @@ mod hint;
 mod pipeline;
 mod sequences;
 mod stage;
+mod turns;
 
 pub use acquire::{Acquire, Layer, MOST_LAYERS, Retry, Scope, Stop};
 pub use curve::{Curve, End, Reach, SAMPLES, Surprise};
@@ -24,6 +25,7 @@ pub use hint::Hint;
 pub use pipeline::{After, Pipeline};
 pub use sequences::Sequences;
 pub use stage::Stage;
+pub use turns::Turns;
 
 use serde::Serialize;
 

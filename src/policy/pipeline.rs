@@ -101,6 +101,18 @@ impl Pipeline {
         self.after.as_ref()
     }
 
+    /// The delay in ticks of each step up to the last that differs, and between what it is scaled, if that is
+    /// all there is to it.
+    pub(super) fn scaled(&self) -> Option<(&[f64], (f64, f64))> {
+        let is_known = self.settles as usize + 1 == self.ramp.len();
+        self.scaled.filter(|_| is_known).map(|scale| (&self.ramp[..], scale))
+    }
+
+    /// The first step at which nothing changes any more.
+    pub(super) fn settles(&self) -> u32 {
+        self.settles
+    }
+
     /// The delay of `step`, with the jitter that `site` draws. Growths that look back need `site` to be
     /// that of the attempt number `step`.
     #[inline(always)]

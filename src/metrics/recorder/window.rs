@@ -1,5 +1,7 @@
 //! What a recorder makes of a window: the same as of its events one by one.
 
+use std::ops::RangeInclusive;
+
 use super::Recorder;
 use crate::engine::observer::{Gauges, Step, Window};
 use crate::metrics::LatencyKind;
@@ -7,9 +9,9 @@ use crate::units::Span;
 
 impl Recorder {
     pub(super) fn take_window(&mut self, window: Window<'_>) {
-        let Window { round_trip, steps, polls } = window;
+        let Window { round_trip, steps, levels, polls } = window;
         let (arrivals, ended) = ((steps.len() - polls.len()) as u64, polls.len() as u64);
-        self.take_steps(steps);
+        self.take_steps(steps, levels);
         self.take_departures(round_trip);
         self.counts.polls += arrivals;
         self.counts.acquisitions += arrivals;
@@ -61,27 +63,24 @@ impl Recorder {
     }
 
     /// Follows the level of active backends, all of them good, and lists arrivals.
-    fn take_steps(&mut self, steps: &[Step]) {
+    fn take_steps(&mut self, steps: &[Step], levels: RangeInclusive<u32>) {
         let Some(first) = steps.first() else { return self.window_arrivals.clear() };
         self.book_levels(first.time());
         self.all.hold(first.time());
         self.good.hold(first.time());
         self.window_arrivals.resize(steps.len(), first.time());
         let (mut level, mut since, mut arrivals) = (self.gauges.good, first.time(), 0);
-        let (mut lowest, mut highest) = (level, level);
         for step in steps {
             let now = step.time();
-            self.window_held[level as usize] += now.since(since).ticks();
+            self.window_held[level as usize] += now.ticks() - since.ticks();
             since = now;
             // Which of the two it is nobody could foretell, and a branch would have to.
             self.window_arrivals[arrivals] = now;
             arrivals += usize::from(step.arrives());
-            level = level + 2 * u32::from(step.arrives()) - 1;
-            lowest = lowest.min(level);
-            highest = highest.max(level);
+            level = step.level_after(level);
         }
         self.window_arrivals.truncate(arrivals);
-        for held in lowest..=highest {
+        for held in levels.clone() {
             let ticks = std::mem::take(&mut self.window_held[held as usize]);
             self.all.held[held as usize] += ticks;
             self.good.held[held as usize] += ticks;
@@ -92,6 +91,6 @@ impl Recorder {
         self.all.move_to(since, level);
         self.good.move_to(since, level);
         self.level_since = since;
-        self.raise_levels(Gauges { good: highest, ..self.gauges });
+        self.raise_levels(Gauges { good: *levels.end(), ..self.gauges });
     }
 }
