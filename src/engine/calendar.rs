@@ -28,7 +28,7 @@ const BUCKETS: usize = 1 << WHEEL_BITS;
 const WHEELS: usize = u64::BITS.div_ceil(WHEEL_BITS) as usize;
 
 /// Words of a block, two cache lines: where the block before it ends, then keys.
-const BLOCK: usize = 16;
+const BLOCK: usize = 64;
 
 /// Keys that a slot should hold, as a power of two.
 const DENSITY_BITS: i32 = 5;
