@@ -60,7 +60,8 @@ pub(super) struct Calm {
     /// Polls whose claims are at work, then those of the window. When one begins, its client's next is
     /// known.
     polls: Vec<Poll>,
-    /// Those whose claims are at work when the window ends.
+    /// Those of them that end in the window, and the others.
+    ended: Vec<Poll>,
     left: Vec<Poll>,
     steps: Vec<Step>,
     sorter: Sorter,
@@ -102,6 +103,7 @@ impl Calm {
             slots: 1,
             keys: Vec::new(),
             polls: Vec::new(),
+            ended: Vec::new(),
             left: Vec::new(),
             steps: Vec::new(),
             sorter: Sorter::default(),
@@ -212,14 +214,15 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Plays all that happens until then, if it is calm: all is drawn and put in order before anything
     /// is changed.
     fn play_window(&mut self, calm: &mut Calm, until: SimTime, limit: u32) -> bool {
-        let Calm { keys, polls, left, steps, sorter, .. } = calm;
+        let Calm { keys, polls, ended, left, steps, sorter, .. } = calm;
         let before = polls.len();
         keys.clear();
         self.timers.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
         let mut is_calm = self.begin_polls(keys, polls) && self.draw_claims(&mut polls[before..]);
-        let mut levels = self.good..=self.good;
+        let (mut done, mut levels) = (0, self.good..=self.good);
         if is_calm {
-            let some_at_once = list_steps(polls, before, until, steps);
+            let some_at_once;
+            (done, some_at_once) = list_steps(polls, before, until, steps, ended, left);
             sorter.sort(steps, Step::first(self.now), Step::first(until));
             levels = range(self.good, steps);
             is_calm = *levels.end() <= limit && (!some_at_once || is_told_apart(steps));
@@ -233,20 +236,21 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             return false;
         }
         self.sleep_after(&polls[before..], keys);
-        part(polls, left, until);
         if self.facts.exits {
-            for poll in &*polls {
+            for poll in &ended[..done] {
                 self.clients[poll.client as usize].failures = 0;
             }
         }
         if *levels.start() == 0 {
             self.database.follow(self.good, steps);
         }
-        self.good = left.len() as u32;
+        let at_work = polls.len() - done;
+        self.good = at_work as u32;
         self.events += steps.len() as u64;
         let round_trip = self.scenario.fleet.round_trip;
-        self.observer.on_window(Window { round_trip, steps, levels, polls });
+        self.observer.on_window(Window { round_trip, steps, levels, polls: &mut ended[..done] });
         std::mem::swap(polls, left);
+        polls.truncate(at_work);
         true
     }
 
@@ -328,37 +332,37 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     }
 }
 
-/// Lists the arrivals of the polls from `before` on, and the completions of all that end before `until`.
-/// Says whether any claim that arrives takes no time.
-fn list_steps(polls: &[Poll], before: usize, until: SimTime, steps: &mut Vec<Step>) -> bool {
-    steps.clear();
-    steps.extend(polls[before..].iter().map(|poll| Step::arrival(poll.started)));
-    let (mut listed, mut some_at_once) = (steps.len(), false);
-    steps.resize(listed + polls.len(), Step::first(until));
+/// Lists the arrivals of the polls from `before` on, and the completions of all that end before `until`; and
+/// which polls these are, and which are left, with room for more. Says how many end, and whether any claim
+/// takes no time.
+fn list_steps(
+    polls: &[Poll],
+    before: usize,
+    until: SimTime,
+    steps: &mut Vec<Step>,
+    ended: &mut Vec<Poll>,
+    left: &mut Vec<Poll>,
+) -> (usize, bool) {
+    let arrivals = polls.len() - before;
+    steps.resize(arrivals + polls.len(), Step::first(until));
+    ended.resize(ended.len().max(polls.len()), Poll::default());
+    left.resize(left.len().max(polls.len()), Poll::default());
+    for (step, poll) in steps.iter_mut().zip(&polls[before..]) {
+        *step = Step::arrival(poll.started);
+    }
+    let (mut done, mut at_work, mut some_at_once) = (0, 0, false);
+    let completions = &mut steps[arrivals..];
+    // Which of the two a poll is nobody could foretell, and a branch would have to.
     for poll in polls {
         let step = Step::completion(poll.started, poll.at);
         some_at_once |= step.ends_at_once();
-        steps[listed] = step;
-        listed += usize::from(poll.at < until);
+        (completions[done], ended[done], left[at_work]) = (step, *poll, *poll);
+        let ends = poll.at < until;
+        done += usize::from(ends);
+        at_work += usize::from(!ends);
     }
-    steps.truncate(listed);
-    some_at_once
-}
-
-/// Leaves in `polls` those that end before `until`, and the others in `left`.
-fn part(polls: &mut Vec<Poll>, left: &mut Vec<Poll>, until: SimTime) {
-    left.clone_from(polls);
-    let (mut ended, mut at_work) = (0, 0);
-    // Which of the two it is nobody could foretell, and a branch would have to.
-    for index in 0..polls.len() {
-        let poll = polls[index];
-        (polls[ended], left[at_work]) = (poll, poll);
-        let ends = usize::from(poll.at < until);
-        ended += ends;
-        at_work += 1 - ends;
-    }
-    polls.truncate(ended);
-    left.truncate(at_work);
+    steps.truncate(arrivals + done);
+    (done, some_at_once)
 }
 
 /// Whether each claim that takes no time is the only one that arrives at its instant: played one by one

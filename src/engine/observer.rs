@@ -484,7 +484,7 @@ impl Step {
 }
 
 /// A poll that came to its end in a [`Window`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Poll {
     /// Whose.
     pub client: u32,

@@ -29,7 +29,7 @@ impl Sorter {
         let bins = steps.len().next_power_of_two();
         let digits = u64::BITS - end.distance(first).leading_zeros();
         let shift = digits.saturating_sub(bins.ilog2());
-        let bin = |step: &Step| (step.distance(first) >> shift) as usize & (bins - 1);
+        let bin = |step: &Step| (step.distance(first) >> shift) as usize;
         self.places.clear();
         self.places.resize(bins, 0);
         for step in &*steps {

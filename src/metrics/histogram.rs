@@ -29,22 +29,24 @@ impl Histogram {
         self.sum_up(times, span, u128::from(span.ticks()) * u128::from(times));
     }
 
-    /// Counts observations, and for each one in `other` that is longer `by` so much.
+    /// Counts observations, which are so many ticks altogether, and for each one in `other` that is longer
+    /// `by` so much.
     #[inline]
     pub fn record_with(
         &mut self,
         other: &mut Histogram,
         spans: impl ExactSizeIterator<Item = Span>,
+        sum: u64,
         by: Span,
     ) {
-        let (count, mut longest, mut sum) = (spans.len() as u64, Span::ZERO, 0);
+        let (count, mut longest) = (spans.len() as u64, Span::ZERO);
         for span in spans {
             *self.cell_of(span) += 1;
             *other.cell_of(span + by) += 1;
             longest = longest.max(span);
-            sum += u128::from(span.ticks());
         }
         if count > 0 {
+            let sum = u128::from(sum);
             self.sum_up(count, longest, sum);
             other.sum_up(count, longest + by, sum + u128::from(count) * u128::from(by.ticks()));
         }

@@ -83,16 +83,18 @@ impl Latencies {
         self.kinds[kind as usize].record(span, 1);
     }
 
-    /// Records good polls of one claim each that did not wait, by the services of their claims.
+    /// Records good polls of one claim each that did not wait, by the services of their claims, which are so
+    /// many ticks altogether.
     #[inline]
     pub fn record_polls(
         &mut self,
         services: impl ExactSizeIterator<Item = Span>,
+        ticks: u64,
         round_trip: Span,
     ) {
         let kinds = [LatencyKind::ServiceGood as usize, LatencyKind::ResponseGood as usize];
         let [service, response] = self.kinds.get_disjoint_mut(kinds).expect("they are two");
-        service.record_with(response, services, round_trip);
+        service.record_with(response, services, ticks, round_trip);
     }
 
     /// Records so many equal observations.

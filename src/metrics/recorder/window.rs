@@ -23,10 +23,11 @@ impl Recorder {
         self.present.connects += arrivals;
         self.present.good += ended;
         let services = polls.iter().map(|poll| poll.at.since(poll.started));
-        self.counts.run += services.clone().map(Span::ticks).sum::<u64>();
+        let ticks = services.clone().map(Span::ticks).sum();
+        self.counts.run += ticks;
         if self.open {
             self.latencies.record_many(LatencyKind::Wait, Span::ZERO, arrivals);
-            self.latencies.record_polls(services, round_trip);
+            self.latencies.record_polls(services, ticks, round_trip);
         }
         if self.drain.is_waiting() {
             for poll in &*polls {
