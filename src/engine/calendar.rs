@@ -14,7 +14,7 @@
 //!
 //! The width of a slot follows the density of events, which a storm raises by thousands: whenever as many
 //! keys have been dealt as there are in the calendar, the slots are made so wide that one holds about
-//! thirty. Until then, and whatever the density, the open slot costs no more than a sort and a heap.
+//! sixty. Until then, and whatever the density, the open slot costs no more than a sort and a heap.
 //!
 //! In builds with debug assertions a heap of all keys runs along and must agree at every step.
 
@@ -27,11 +27,11 @@ const WHEEL_BITS: u32 = 10;
 const BUCKETS: usize = 1 << WHEEL_BITS;
 const WHEELS: usize = u64::BITS.div_ceil(WHEEL_BITS) as usize;
 
-/// Words of a block, two cache lines: where the block before it ends, then keys.
+/// Words of a block, eight cache lines: where the block before it ends, then keys.
 const BLOCK: usize = 64;
 
 /// Keys that a slot should hold, as a power of two.
-const DENSITY_BITS: i32 = 5;
+const DENSITY_BITS: i32 = 6;
 
 /// Fewer keys than these say nothing about the density.
 const LEAST_DEALT: usize = 4_096;
