@@ -176,12 +176,6 @@ impl Timers for Calendar {
         self.oracle.push(key);
         self.place(key);
     }
-
-    fn push_all(&mut self, keys: &[Key]) {
-        #[cfg(debug_assertions)]
-        keys.iter().for_each(|&key| self.oracle.push(key));
-        keys.iter().for_each(|&key| self.place(key));
-    }
 }
 
 impl Calendar {

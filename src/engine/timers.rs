@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::key::{CLASS_BITS, Key};
+use super::key::{CLASS_BITS, Key, NEVER};
 
 /// Keys to come, in order. None is added that is less than one that was removed.
 pub(super) trait Timers {
@@ -13,9 +13,9 @@ pub(super) trait Timers {
     /// Adds a key.
     fn push(&mut self, key: Key);
 
-    /// Adds keys.
+    /// Adds keys, but those that are [`NEVER`].
     fn push_all(&mut self, keys: &[Key]) {
-        keys.iter().for_each(|&key| self.push(key));
+        keys.iter().filter(|&&key| key != NEVER).for_each(|&key| self.push(key));
     }
 
     /// The least key, if it is less than `bound`.
