@@ -70,11 +70,11 @@ impl Recorder {
         self.all.hold(first.time());
         self.good.hold(first.time());
         self.window_arrivals.resize(steps.len(), first.time());
-        let (held, times) = (&mut self.window_held[..], &mut self.window_arrivals[..]);
+        let (spent, times) = (&mut self.window_held[..], &mut self.window_arrivals[..]);
         let (mut level, mut since, mut arrivals) = (self.gauges.good, first.time(), 0);
         for step in steps {
             let now = step.time();
-            held[level as usize] += now.ticks() - since.ticks();
+            spent[level as usize] += now.ticks() - since.ticks();
             since = now;
             // Which of the two it is nobody could foretell, and a branch would have to.
             times[arrivals] = now;
