@@ -70,8 +70,8 @@ pub(super) struct Database<'a> {
     dues: Vec<f64>,
     /// Free slots; the last released is the first to be used again.
     free: Vec<u32>,
-    /// The next completion.
-    next: Key,
+    /// The next completion, unless it is to be worked out anew.
+    next: Option<Key>,
     /// When its jobs were last given away, and by client the part of a tick by which those are done
     /// before the instant that was given for them.
     suspended: SimTime,
@@ -94,16 +94,16 @@ impl<'a> Database<'a> {
             jobs: vec![None; expected as usize],
             dues: vec![0.0; expected as usize],
             free: (0..expected).rev().collect(),
-            next: NEVER,
+            next: None,
             suspended: SimTime::ZERO,
             parts: Vec::new(),
         }
     }
 
     /// The key of the next completion.
-    #[inline]
-    pub fn next(&self) -> Key {
-        self.next
+    #[inline(always)]
+    pub fn next(&mut self) -> Key {
+        self.next.unwrap_or_else(|| self.reschedule())
     }
 
     /// Starts a job.
@@ -118,7 +118,7 @@ impl<'a> Database<'a> {
         self.jobs[slot as usize] = Some(job);
         self.dues[slot as usize] = target;
         self.targets.push(target.to_bits() & !self.slot_mask | u64::from(slot));
-        self.reschedule(now);
+        self.change();
     }
 
     /// Finishes the job that is due now.
@@ -130,7 +130,7 @@ impl<'a> Database<'a> {
         let slot = (due & self.slot_mask) as u32;
         self.free.push(slot);
         let job = self.jobs[slot as usize].take().expect("a busy slot has a job");
-        self.reschedule(now);
+        self.change();
         job
     }
 
@@ -146,7 +146,7 @@ impl<'a> Database<'a> {
         }
         let (running, mask) = (&self.jobs, self.slot_mask);
         self.targets.retain(|&due| running[(due & mask) as usize].is_some());
-        self.reschedule(now);
+        self.change();
         doomed
     }
 
@@ -164,7 +164,7 @@ impl<'a> Database<'a> {
     pub fn slow_down(&mut self, now: SimTime, times: f64) {
         self.advance(now);
         self.slowdown = times;
-        self.reschedule(now);
+        self.change();
     }
 
     /// Lets active claims slow each other down by another law from now on.
@@ -175,7 +175,7 @@ impl<'a> Database<'a> {
         self.advance(now);
         self.contention = contention;
         self.speeds.truncate(1);
-        self.reschedule(now);
+        self.change();
     }
 
     /// The most jobs that are executed at full speed, up to `most`.
@@ -248,7 +248,7 @@ impl<'a> Database<'a> {
             }
         }
         self.targets.retain(|_| false);
-        self.next = NEVER;
+        self.next = None;
         jobs
     }
 
@@ -286,7 +286,7 @@ impl<'a> Database<'a> {
             self.dues[slot as usize] = target;
             self.targets.push(target.to_bits() & !self.slot_mask | u64::from(slot));
         }
-        self.reschedule(now);
+        self.change();
     }
 
     /// Makes room for one more job.
@@ -337,23 +337,30 @@ impl<'a> Database<'a> {
         self.updated = now;
     }
 
-    /// Works out when the next job is done if nothing changes before.
+    /// Jobs, or how fast they are executed, have changed.
     #[inline]
-    fn reschedule(&mut self, now: SimTime) {
-        self.next = match self.targets.peek() {
-            None => {
-                // An idle database may as well begin its clock anew: it never loses precision.
-                self.clock = 0.0;
-                NEVER
-            }
-            Some(_) if self.slowdown == f64::INFINITY => NEVER,
-            Some(due) => {
+    fn change(&mut self) {
+        if self.active() == 0 {
+            // An idle database may as well begin its clock anew: it never loses precision.
+            self.clock = 0.0;
+        }
+        self.next = None;
+    }
+
+    /// Works out when the next job is done if nothing changes before.
+    #[inline(never)]
+    fn reschedule(&mut self) -> Key {
+        let next = match self.targets.peek() {
+            Some(due) if self.slowdown < f64::INFINITY => {
                 let missing = f64::from_bits(due & !self.slot_mask) - self.clock;
                 let (_, slowness) = self.speed();
                 let ticks = whole_ticks(missing.max(0.0) * slowness * self.slowdown);
-                self.layout.key(now + ticks, Class::Completion, 0)
+                self.layout.key(self.updated + ticks, Class::Completion, 0)
             }
+            _ => NEVER,
         };
+        self.next = Some(next);
+        next
     }
 }
 

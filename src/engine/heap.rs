@@ -23,13 +23,19 @@ impl MinHeap {
     #[inline]
     pub fn peek(&mut self) -> Option<u64> {
         if self.hole {
-            self.hole = false;
-            let last = self.keys.pop()?;
-            if !self.keys.is_empty() {
-                self.sift_down(last);
-            }
+            self.close_hole();
         }
         self.keys.first().copied()
+    }
+
+    #[inline(never)]
+    fn close_hole(&mut self) {
+        self.hole = false;
+        if let Some(last) = self.keys.pop()
+            && !self.keys.is_empty()
+        {
+            self.sift_down(last);
+        }
     }
 
     /// Removes the key that [`peek`](Self::peek) has just returned.
