@@ -90,6 +90,7 @@ pub struct Stop {
 impl Stop {
     /// Whether to give up after `attempts` failed attempts, the first of which began `elapsed` ago and the
     /// last of which failed so.
+    #[inline]
     pub fn reached(&self, attempts: u32, elapsed: Span, failure: Failure) -> bool {
         let of_class = self.on.and_then(|on| on.of(failure));
         [self.attempts, of_class].into_iter().flatten().any(|limit| attempts >= limit)
@@ -106,6 +107,7 @@ impl Retry {
     /// The delay after the `failed`-th failed attempt (from 1), which ended in `failure` and under a
     /// server's `hint`; or `None` to give up: because a limit is reached, or because the code that the
     /// rule stands for raises here.
+    #[inline(always)]
     pub fn next(
         &self,
         failed: u32,

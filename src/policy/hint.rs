@@ -27,8 +27,15 @@ pub enum Hint {
 
 impl Hint {
     /// The delay under a hint, `None` to give up. `site` draws the spread.
+    #[inline]
     pub fn apply(self, delay: Span, hint: Option<Span>, site: Site) -> Option<Span> {
-        let Some(hint) = hint else { return Some(delay) };
+        match hint {
+            Some(hint) => self.apply_given(delay, hint, site),
+            None => Some(delay),
+        }
+    }
+
+    fn apply_given(self, delay: Span, hint: Span, site: Site) -> Option<Span> {
         match self {
             Hint::Ignore => Some(delay),
             Hint::Replace(longest) => Some(if hint <= longest { hint } else { delay }),

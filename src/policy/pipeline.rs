@@ -10,7 +10,7 @@
 
 use serde::Serialize;
 
-use super::growth::{Draws, Growth, MOST, Past};
+use super::growth::{Draws, Growth, MOST, Past, ticks};
 use super::stage::Stage;
 use crate::random::Site;
 use crate::units::Span;
@@ -40,9 +40,20 @@ pub struct Pipeline {
     /// How many stages the ramp already includes.
     #[serde(skip)]
     ramped: usize,
-    /// Between what the ramp is scaled, if that is all there is.
+    /// What becomes of the ramp, if that is all there is.
     #[serde(skip)]
-    scaled: Option<(f64, f64)>,
+    jitter: Option<Jitter>,
+}
+
+/// What one draw makes of a delay, and the longest that may come of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Jitter {
+    /// Whether what is drawn is added, in ticks; else it is a factor.
+    adds: bool,
+    /// The least that is drawn, and how much more that may be.
+    least: f64,
+    more: f64,
+    cap: f64,
 }
 
 /// Steps worth a table entry; a schedule still growing beyond it is computed.
@@ -55,12 +66,9 @@ impl Pipeline {
             None => 0,
             Some(_) => stages.iter().take_while(|stage| stage.is_clamp()).count(),
         };
-        let scaled = match stages[ramped..] {
-            [Stage::Scale(low, high)] if after.is_none() => Some((low, high)),
-            _ => None,
-        };
+        let jitter = Jitter::of(&stages[ramped..]).filter(|_| after.is_none());
         let mut pipeline =
-            Pipeline { growth, stages, after, ramp: Vec::new(), settles: u32::MAX, ramped, scaled };
+            Pipeline { growth, stages, after, ramp: Vec::new(), settles: u32::MAX, ramped, jitter };
         pipeline.ramp = (0..RAMP_LIMIT).filter_map(|step| pipeline.grown(step)).collect();
         // Growth never shrinks but in a table: who stands at his last value will stay there.
         let is_whole = match &pipeline.growth {
@@ -101,11 +109,11 @@ impl Pipeline {
         self.after.as_ref()
     }
 
-    /// The delay in ticks of each step up to the last that differs, and between what it is scaled, if that is
-    /// all there is to it.
-    pub(super) fn scaled(&self) -> Option<(&[f64], (f64, f64))> {
+    /// The delay in ticks of each step up to the last that differs, and what becomes of it, if that is all
+    /// there is to it.
+    pub(super) fn jittered(&self) -> Option<(&[f64], Jitter)> {
         let is_known = self.settles as usize + 1 == self.ramp.len();
-        self.scaled.filter(|_| is_known).map(|scale| (&self.ramp[..], scale))
+        self.jitter.filter(|_| is_known).map(|jitter| (&self.ramp[..], jitter))
     }
 
     /// The first step at which nothing changes any more.
@@ -118,11 +126,10 @@ impl Pipeline {
     #[inline(always)]
     pub fn delay(&self, step: u32, past: Past, site: Site) -> Span {
         // Most schedules are of one regime, and jittered so.
-        if let Some((low, high)) = self.scaled
+        if let Some(jitter) = self.jitter
             && let Some(&ticks) = self.ramp.get(step.min(self.settles) as usize)
         {
-            let scale = Draws::new(site).uniform(low, high);
-            return Span::from_ticks_f64((ticks * scale).min(MOST));
+            return jitter.delay(ticks, site);
         }
         self.any_delay(step, past, site)
     }
@@ -283,6 +290,32 @@ impl Pipeline {
         let grown = self.growth.at(step)?;
         let clamps = self.stages[..self.ramped].iter();
         Some(clamps.fold(grown, |ticks, stage| stage.range((ticks, ticks), step).0))
+    }
+}
+
+impl Jitter {
+    /// The jitter that these stages are, if they are of that kind.
+    fn of(stages: &[Stage]) -> Option<Jitter> {
+        let (first, rest) = stages.split_first()?;
+        let (adds, low, high) = match *first {
+            Stage::Scale(low, high) => (false, low, high),
+            Stage::Add(low, high) => (true, ticks(low), ticks(high)),
+            _ => return None,
+        };
+        let cap = match *rest {
+            [] => MOST,
+            [Stage::Clamp(cap)] => ticks(cap),
+            _ => return None,
+        };
+        Some(Jitter { adds, least: low, more: high - low, cap })
+    }
+
+    /// What becomes of so many ticks by what `site` draws.
+    #[inline(always)]
+    pub fn delay(self, ticks: f64, site: Site) -> Span {
+        let drawn = self.least + self.more * site.uniform(0);
+        let jittered = if self.adds { ticks + drawn } else { ticks * drawn };
+        Span::from_ticks_f64(jittered.min(self.cap))
     }
 }
 

@@ -1,17 +1,17 @@
 //! The turns of a poll loop whose polls all end the same way, looked up.
 
+use super::pipeline::Jitter;
 use super::{Interval, LoopRules, Outcome, Pipeline, Sleep};
 use crate::random::Site;
 use crate::units::Span;
 
-/// What [`LoopRules::turn`] gives after one outcome, where each sleep is a delay known by its step, scaled by
-/// jitter: decided once, for many clients.
+/// What [`LoopRules::turn`] gives after one outcome, where each sleep is a delay known by its step and
+/// jittered by one draw: decided once, for many clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Turns<'a> {
     /// The delay of each step in ticks; the last is that of all later ones, too.
     delays: &'a [f64],
-    /// The least that a delay is multiplied by, and how much more that may be.
-    scale: (f64, f64),
+    jitter: Jitter,
     /// The first step that is not followed by another.
     settles: u32,
     /// Whether step 0 follows on each.
@@ -21,7 +21,7 @@ pub struct Turns<'a> {
 impl LoopRules {
     /// The turns after `outcome` for clients of this `schedule`, if they are of such a kind.
     pub fn turns<'a>(&self, outcome: Outcome, schedule: &'a Pipeline) -> Option<Turns<'a>> {
-        let (delays, (low, high)) = schedule.scaled()?;
+        let (delays, jitter) = schedule.jittered()?;
         let rule = self.rule(outcome);
         let delays = match rule.sleep {
             Sleep::Base => &delays[..1],
@@ -30,7 +30,7 @@ impl LoopRules {
         };
         let settles = if rule.interval == Interval::Advance { schedule.settles() } else { 0 };
         let resets = rule.interval == Interval::Reset;
-        Some(Turns { delays, scale: (low, high - low), settles, resets })
+        Some(Turns { delays, jitter, settles, resets })
     }
 }
 
@@ -38,9 +38,8 @@ impl Turns<'_> {
     /// The sleep that follows at `step`, with the jitter that `site` draws, and the step after it.
     #[inline(always)]
     pub fn turn(&self, step: u32, site: Site) -> (Span, u32) {
-        let (least, more) = self.scale;
         let delay = self.delays[(step as usize).min(self.delays.len() - 1)];
-        let sleep = Span::from_ticks_f64(delay * (least + more * site.uniform(0)));
+        let sleep = self.jitter.delay(delay, site);
         let next = if self.resets { 0 } else { step + u32::from(step < self.settles) };
         (sleep, next)
     }
