@@ -10,7 +10,7 @@ use super::{
     ledger,
 };
 use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome, Window};
-use crate::scenario::Scenario;
+use crate::scenario::{Initial, Scenario};
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
 const SECOND: Span = Span::from_ticks(TICKS_PER_SECOND);
@@ -34,6 +34,9 @@ pub struct Recorder {
     request_slots: Vec<bool>,
     backlog: Option<Backlog>,
     gauges: Gauges,
+    /// Whether levels may change without a word: so attempts enter and leave a handshake station, and old
+    /// backends are closed.
+    changes_silently: bool,
     /// Waiting places whose client has left.
     dead: i64,
     all: Gauge,
@@ -77,6 +80,9 @@ impl Recorder {
         let largest =
             parts.iter().rev().max_by_key(|part| part.share).expect("a policy has a part");
         let trigger = scenario.first_trigger();
+        let pooler = &scenario.pooler;
+        let must_log_in = pooler.logins.is_some() && scenario.fleet.initial == Initial::Cold;
+        let connected = if must_log_in { 0 } else { pooler.pool_size };
         Recorder {
             opens,
             open: false,
@@ -88,7 +94,8 @@ impl Recorder {
             has_guests: scenario.background.is_some(),
             request_slots: Vec::new(),
             backlog: scenario.work.is_some().then(Backlog::default),
-            gauges: Gauges::default(),
+            gauges: Gauges { connected, ..Gauges::default() },
+            changes_silently: pooler.handshake.is_some() || pooler.logins.is_some(),
             dead: 0,
             all: Gauge::new(most),
             good: Gauge::new(most),
@@ -110,7 +117,7 @@ impl Recorder {
             window_arrivals: Vec::new(),
             drain: DrainWatch::new(scenario),
             service: ServiceWatch::new(scenario.fleet.clients, trigger),
-            pool_size: scenario.pooler.pool_size,
+            pool_size: pooler.pool_size,
             interval: largest.policy.interval(),
         }
     }
@@ -232,6 +239,9 @@ impl Recorder {
     #[inline]
     fn book_levels(&mut self, now: SimTime) {
         let held = now.since(self.level_since).ticks();
+        if held == 0 {
+            return;
+        }
         let gauges = &self.gauges;
         let bucket = &mut self.present;
         bucket.sv_active_ticks += u64::from(gauges.active()) * held;
@@ -245,6 +255,20 @@ impl Recorder {
             self.short += held;
         }
         self.level_since = now;
+    }
+
+    /// Whether levels can be others than before when this is told: most events move none, and then they need
+    /// not even be compared.
+    #[inline(always)]
+    fn may_move_levels(&self, event: &Event) -> bool {
+        let moves_none = matches!(
+            event,
+            Event::Departed { .. }
+                | Event::Refused { .. }
+                | Event::Abandoned { .. }
+                | Event::PollEnded { .. }
+        );
+        !moves_none || self.changes_silently
     }
 
     #[inline(always)]
@@ -483,7 +507,11 @@ impl Observer for Recorder {
             | Event::Exited { .. }
             | Event::Disturbed { .. } => {}
         }
-        self.take_gauges(now, gauges);
+        if self.may_move_levels(&event) {
+            self.take_gauges(now, gauges);
+        } else {
+            debug_assert_eq!(gauges, self.gauges, "{event:?} moves no level");
+        }
     }
 
     /// Whole seconds and the opening are marks between windows.
