@@ -93,12 +93,11 @@ impl Timers for Calendar {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn peek(&mut self, bound: Key) -> Option<Key> {
         let mut key = self.first();
-        if key == NEVER && self.filed > 0 && self.open_next(bound) {
-            self.open.sort_unstable_by(|a, b| b.cmp(a));
-            key = self.first();
+        if key == NEVER && self.filed > 0 {
+            key = self.first_of_next(bound);
         }
         #[cfg(debug_assertions)]
         {
@@ -198,6 +197,15 @@ impl Calendar {
     fn first(&mut self) -> Key {
         let late = self.late.peek().unwrap_or(NEVER);
         self.open.last().map_or(late, |&key| key.min(late))
+    }
+
+    /// The least key of the next slot, or [`NEVER`] if that begins at `bound` or later.
+    #[inline(never)]
+    fn first_of_next(&mut self, bound: Key) -> Key {
+        if self.open_next(bound) {
+            self.open.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        self.first()
     }
 
     /// Puts a key of a slot to come into its bucket.

@@ -14,8 +14,12 @@ pub(super) struct Facts {
     pub asks: bool,
     /// Whether any policy has layers.
     pub layers: bool,
+    /// Whether any retry depends on the delay before it.
+    pub remembers: bool,
     /// Whether any policy of the fleet keeps connections.
     pub connections: bool,
+    /// Whether an attempt that arrives meets the client limit at once, and on no connection that is kept.
+    pub straight: bool,
     /// Whether any policy has clients exit when they have failed too often.
     pub exits: bool,
     /// The least time that a client sleeps, where all there is to know of one that does is where it stands.
@@ -29,15 +33,24 @@ impl Facts {
         let parts = candidate.parts.iter().map(|part| &part.policy);
         let fleet: Vec<&Policy> = parts.chain(others.map(|to| &to.policy)).collect();
         let servers = candidate.handling.iter().map(|handling| &handling.server);
-        let layered = |policy: &Policy| matches!(policy.acquire, Acquire::Layers(_));
-        let layers = fleet.iter().copied().chain(servers).any(layered);
+        let mut all = fleet.iter().copied().chain(servers);
+        let layers = all.clone().any(|policy| matches!(policy.acquire, Acquire::Layers(_)));
+        let remembers =
+            |policy: &Policy| policy.acquire.retries().any(|retry| retry.delay.remembers());
+        let connections = fleet.iter().any(|policy| policy.connection.is_some());
+        let pooler = &scenario.pooler;
         Facts {
-            stations: scenario.pooler.handshake.is_some()
+            stations: pooler.handshake.is_some()
                 || scenario.background.is_some()
                 || scenario.work.is_some(),
             asks: layers || fleet.iter().any(|policy| policy.client_pool.is_some()),
             layers,
-            connections: fleet.iter().any(|policy| policy.connection.is_some()),
+            remembers: all.any(remembers),
+            connections,
+            straight: pooler.limiter.is_none()
+                && pooler.handshake.is_none()
+                && scenario.database.attempt_cost.is_none()
+                && !connections,
             exits: fleet.iter().any(|policy| policy.supervisor.is_some()),
             nap: calm::shortest_sleep(scenario, &fleet),
         }

@@ -36,6 +36,7 @@ pub(super) const CLASS_BITS: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     client_bits: u32,
+    client_mask: Key,
     /// The last instant that fits a key.
     last: SimTime,
 }
@@ -50,7 +51,8 @@ impl Layout {
     pub fn new(clients: u32) -> Layout {
         let client_bits = (u32::BITS - clients.saturating_sub(1).leading_zeros()).max(1);
         let last = (1 << (u64::BITS - CLASS_BITS - client_bits)) - 1;
-        Layout { client_bits, last: SimTime::from_ticks(last) }
+        let client_mask = (1 << client_bits) - 1;
+        Layout { client_bits, client_mask, last: SimTime::from_ticks(last) }
     }
 
     /// Bits below those of the time.
@@ -94,7 +96,7 @@ impl Layout {
 
     #[inline]
     pub fn client(self, key: Key) -> u32 {
-        (key & ((1 << self.client_bits) - 1)) as u32
+        (key & self.client_mask) as u32
     }
 }
 

@@ -276,16 +276,22 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
 
     /// Sends a client's next attempt off after `wait`, if its guards let it go and with a connection of
     /// its process if it needs one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn depart(&mut self, client: u32, wait: Span) {
-        let asks = self.facts.asks
-            && (self.client_pool(client).is_some()
-                || !self.policy(client).acquire.layers().is_empty());
-        if asks { self.ask_after(client, wait) } else { self.set_out(client, wait) }
+        if self.facts.asks && self.asks(client) {
+            self.ask_after(client, wait);
+        } else {
+            self.set_out(client, wait);
+        }
+    }
+
+    /// Whether a client's attempts set out only when its guards let them, or with a connection of its process.
+    fn asks(&self, client: u32) -> bool {
+        self.client_pool(client).is_some() || !self.policy(client).acquire.layers().is_empty()
     }
 
     /// Lets a client's next attempt set out after `wait`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_out(&mut self, client: u32, wait: Span) {
         self.stands[client as usize].phase = Phase::Away;
         self.set_timer(client, self.now + wait + self.scenario.fleet.round_trip, Class::Arrival);

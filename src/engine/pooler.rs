@@ -31,6 +31,17 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// An attempt reaches the pooler.
     #[inline]
     pub(super) fn arrive(&mut self, client: u32) {
+        if self.facts.straight {
+            self.tell_arrival(client, false);
+            self.admit(client);
+        } else {
+            self.arrive_at_stations(client);
+        }
+    }
+
+    /// The same where there is more than a limit on an attempt's way.
+    #[inline(never)]
+    fn arrive_at_stations(&mut self, client: u32) {
         let held = self.stands[client as usize].phase == Phase::Held;
         if !held && let Some(limiter) = &mut self.limiter {
             match limiter.arrive(self.now) {

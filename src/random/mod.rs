@@ -102,7 +102,7 @@ impl World {
 
 impl Site {
     /// 64 uniform bits of `lane`.
-    #[inline]
+    #[inline(always)]
     pub fn bits(&self, lane: u8) -> u64 {
         philox(self.who | u64::from(lane) << 56, self.when, self.key)[0]
     }
