@@ -499,6 +499,27 @@ mod tests {
 
     proptest! {
         #[test]
+        fn the_short_way_of_one_draw_gives_what_the_stages_give(
+            growth in any_growth().prop_filter("known by its step", |growth| growth.at(0).is_some()),
+            clamp in prop::option::of(any_span().prop_map(Stage::Clamp)),
+            jitter in prop_oneof![
+                any_scale().prop_map(|(low, high)| Stage::Scale(low, high)),
+                any_spans().prop_map(|(low, high)| Stage::Add(low, high)),
+            ],
+            cap in prop::option::of(any_span().prop_map(Stage::Clamp)),
+            step in any_step(),
+        ) {
+            let stages: Vec<Stage> = clamp.into_iter().chain([jitter]).chain(cap).collect();
+            let delay = Pipeline::new(growth, stages, None);
+            prop_assert!(delay.jitter.is_some());
+            for site in sites(3) {
+                let drawn = delay.draw(step, Past::default(), &mut Draws::new(site));
+                let span = delay.delay(step, Past::default(), site);
+                prop_assert_eq!(span, Span::from_ticks_f64(drawn));
+            }
+        }
+
+        #[test]
         fn every_delay_is_a_number_within_the_range_that_is_stated(
             growth in any_growth(),
             stages in prop::collection::vec(any_stage(), 0..5),
