@@ -143,7 +143,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// Plays the unit to its end.
     pub fn run(mut self) -> End {
         let end = SimTime::ZERO + self.scenario.run.duration;
-        let last = self.layout.key(end, Class::Disturbance, 0);
+        let bound = self.layout.key(end, Class::Disturbance, 0);
         loop {
             if let Some(mut calm) = self.calm.take_if(|calm| calm.next_try <= self.now) {
                 self.play_calm(&mut calm, end);
@@ -155,7 +155,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
                 .min(self.moments.next())
                 .min(if self.facts.stations { self.next_at_stations() } else { NEVER });
             let key = self.timers.peek(other).unwrap_or(other);
-            if key >= last {
+            if key >= bound {
                 break;
             }
             let time = self.layout.time(key);
