@@ -236,6 +236,45 @@ fn a_smaller_pool_closes_idle_backends_at_once_and_busy_ones_when_they_are_free(
 }
 
 #[test]
+fn a_database_that_goes_down_closes_a_backend_with_each_claim_it_drops() {
+    struct Dropped(Vec<(u32, u32)>);
+    impl Observer for Dropped {
+        fn on(&mut self, _: SimTime, event: Event, gauges: Gauges) {
+            if matches!(event, Event::ClaimDropped { .. }) {
+                self.0.push((gauges.connected, gauges.active()));
+            }
+        }
+    }
+    let down = |logins: &str| {
+        let scenario = written(&format!(
+            "title = 'down'
+             [run]
+             duration = '30s'
+             [fleet]
+             clients = 20
+             initial = 'cold'
+             [pooler]
+             pool_size = 2
+             reserve_pool_size = 2
+             reserve_pool_timeout = '1s'
+             {logins}
+             [database]
+             claim = '9s'
+             [[disturbance]]
+             at = '5s'
+             restart = {{ clients = 0, database = true }}
+             [policy.tested]
+             poll = ['1s']"
+        ));
+        let mut dropped = Dropped(Vec::new());
+        engine::play(&scenario, 0, 0, &mut dropped);
+        dropped.0
+    };
+    assert_eq!(down(""), [(3, 3), (2, 2), (2, 1), (2, 0)], "the pool itself is there always");
+    assert_eq!(down("logins = { time = '1ms' }"), [(3, 3), (2, 2), (1, 1), (0, 0)]);
+}
+
+#[test]
 fn a_changed_limit_and_a_changed_database_hold_for_their_time() {
     let limit = saturated("at = '40s'\nchange = { max_client_conn = 1_000, over = '20s' }");
     assert!(count(&limit, 20.0, 40.0, refused) > 1_000);

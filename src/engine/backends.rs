@@ -172,11 +172,11 @@ impl<'a> Backends<'a> {
         self.closed += u64::from(self.pooler.logins.is_some());
     }
 
-    /// All backends are closed, logins under way are broken off, and none begins before `until`.
-    pub fn close_all(&mut self, until: SimTime) {
-        self.closed +=
-            (self.idle.len() + self.busy as usize) as u64 * u64::from(self.pooler.logins.is_some());
-        self.busy = 0;
+    /// The database is gone, and what was linked is closed: idle backends are closed too, logins under way
+    /// broken off, and none begins before `until`.
+    pub fn close_idle(&mut self, until: SimTime) {
+        debug_assert_eq!(self.busy, 0, "no backend outlives the database");
+        self.closed += self.idle.len() as u64;
         self.idle.clear();
         self.logins.clear();
         self.hold(until);

@@ -54,7 +54,9 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         for client in cut {
             let Some(Link { since, connected }) = self.links.remove(&client) else { continue };
             self.good -= 1;
-            if !database {
+            if database {
+                self.backends.close();
+            } else {
                 self.backends.give_back(self.now, connected);
             }
             self.emit(Event::SessionCut { client, idle: self.now.since(since) });
