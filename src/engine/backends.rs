@@ -53,21 +53,21 @@ pub struct Connections {
 }
 
 impl<'a> Backends<'a> {
-    /// All connected (`warm`), or none yet.
-    pub fn new(pooler: &'a Pooler, warm: bool, layout: Layout) -> Backends<'a> {
-        let connected = if warm && pooler.logins.is_some() { pooler.pool_size } else { 0 };
+    /// So many `connected`.
+    pub fn new(pooler: &'a Pooler, connected: u32, layout: Layout) -> Backends<'a> {
+        let idle = if pooler.logins.is_some() { connected } else { 0 };
         let fresh = Idle { since: SimTime::ZERO, connected: SimTime::ZERO };
         Backends {
             layout,
             pooler,
             pool_size: pooler.pool_size,
-            always: if pooler.logins.is_some() { 0 } else { pooler.pool_size },
+            always: connected - idle,
             busy: 0,
-            idle: std::iter::repeat_n(fresh, connected as usize).collect(),
+            idle: std::iter::repeat_n(fresh, idle as usize).collect(),
             logins: BinaryHeap::new(),
             held_until: SimTime::ZERO,
             failing: false,
-            opened: u64::from(connected),
+            opened: u64::from(idle),
             closed: 0,
         }
     }

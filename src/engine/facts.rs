@@ -14,8 +14,6 @@ pub(super) struct Facts {
     pub asks: bool,
     /// Whether any policy has layers.
     pub layers: bool,
-    /// Whether any retry depends on the delay before it.
-    pub remembers: bool,
     /// Whether any policy of the fleet keeps connections.
     pub connections: bool,
     /// Whether an attempt that arrives meets the client limit at once, and on no connection that is kept.
@@ -34,9 +32,7 @@ impl Facts {
         let fleet: Vec<&Policy> = parts.chain(others.map(|to| &to.policy)).collect();
         let servers = candidate.handling.iter().map(|handling| &handling.server);
         let mut all = fleet.iter().copied().chain(servers);
-        let layers = all.clone().any(|policy| matches!(policy.acquire, Acquire::Layers(_)));
-        let remembers =
-            |policy: &Policy| policy.acquire.retries().any(|retry| retry.delay.remembers());
+        let layers = all.any(|policy| matches!(policy.acquire, Acquire::Layers(_)));
         let connections = fleet.iter().any(|policy| policy.connection.is_some());
         let pooler = &scenario.pooler;
         Facts {
@@ -45,7 +41,6 @@ impl Facts {
                 || scenario.work.is_some(),
             asks: layers || fleet.iter().any(|policy| policy.client_pool.is_some()),
             layers,
-            remembers: all.any(remembers),
             connections,
             straight: pooler.limiter.is_none()
                 && pooler.handshake.is_none()

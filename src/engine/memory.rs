@@ -21,7 +21,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// The delay before the one that a client is about to draw by `retry`, where it is remembered.
     #[inline]
     pub(super) fn previous_delay(&self, client: u32, retry: &Retry) -> Option<Span> {
-        if !self.facts.remembers || !retry.delay.remembers() {
+        if !retry.delay.remembers() {
             return None;
         }
         match retry.scope {
@@ -36,7 +36,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Keeps the delay that a client has drawn by `retry`, where it is remembered.
     #[inline]
     pub(super) fn remember_delay(&mut self, client: u32, retry: &Retry, delay: Span) {
-        if !self.facts.remembers || !retry.delay.remembers() {
+        if !retry.delay.remembers() {
             return;
         }
         let sharer = self.delay_sharer(client);

@@ -24,7 +24,7 @@ use super::timers::Timers;
 use super::work::Works;
 use crate::policy::Policy;
 use crate::random::World;
-use crate::scenario::{DeadWaiters, Initial, Scenario};
+use crate::scenario::{DeadWaiters, Scenario};
 use crate::units::SimTime;
 
 /// All state of one unit.
@@ -95,7 +95,6 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
         let longest = scenario.run.duration + fleet.round_trip;
         assert!(longest <= layout.longest_run(), "the run's instants fit a key");
         let pooler = &scenario.pooler;
-        let warm = matches!(fleet.initial, Initial::Warm { .. });
         let facts = Facts::new(scenario, policy);
         let keeping = if facts.connections { fleet.clients as usize } else { 0 };
         let mut simulation = Simulation {
@@ -118,7 +117,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
             limiter: pooler.limiter.as_ref().map(Limiter::new),
             handshake: pooler.handshake.as_ref().map(|settings| Handshake::new(settings, layout)),
             queue: Queue::new(pooler, layout),
-            backends: Backends::new(pooler, warm, layout),
+            backends: Backends::new(pooler, scenario.backends_at_start(), layout),
             database: Database::new(&scenario.database, scenario.most_backends(), layout),
             killed: BTreeSet::new(),
             stopped: BTreeMap::new(),

@@ -10,7 +10,7 @@ use super::{
     ledger,
 };
 use crate::engine::observer::{Begins, End, Event, Gauges, Observer, Outcome, Window};
-use crate::scenario::{Initial, Scenario};
+use crate::scenario::Scenario;
 use crate::units::{SimTime, Span, TICKS_PER_SECOND};
 
 const SECOND: Span = Span::from_ticks(TICKS_PER_SECOND);
@@ -81,8 +81,6 @@ impl Recorder {
             parts.iter().rev().max_by_key(|part| part.share).expect("a policy has a part");
         let trigger = scenario.first_trigger();
         let pooler = &scenario.pooler;
-        let must_log_in = pooler.logins.is_some() && scenario.fleet.initial == Initial::Cold;
-        let connected = if must_log_in { 0 } else { pooler.pool_size };
         Recorder {
             opens,
             open: false,
@@ -94,7 +92,7 @@ impl Recorder {
             has_guests: scenario.background.is_some(),
             request_slots: Vec::new(),
             backlog: scenario.work.is_some().then(Backlog::default),
-            gauges: Gauges { connected, ..Gauges::default() },
+            gauges: Gauges { connected: scenario.backends_at_start(), ..Gauges::default() },
             changes_silently: pooler.handshake.is_some() || pooler.logins.is_some(),
             dead: 0,
             all: Gauge::new(most),

@@ -43,6 +43,8 @@ pub struct Pipeline {
     /// What becomes of the ramp, if that is all there is.
     #[serde(skip)]
     jitter: Option<Jitter>,
+    #[serde(skip)]
+    remembers: bool,
 }
 
 /// What one draw makes of a delay, and the longest that may come of it.
@@ -67,8 +69,18 @@ impl Pipeline {
             Some(_) => stages.iter().take_while(|stage| stage.is_clamp()).count(),
         };
         let jitter = Jitter::of(&stages[ramped..]).filter(|_| after.is_none());
-        let mut pipeline =
-            Pipeline { growth, stages, after, ramp: Vec::new(), settles: u32::MAX, ramped, jitter };
+        let remembers =
+            growth.remembers() || after.as_ref().is_some_and(|after| after.then.remembers);
+        let mut pipeline = Pipeline {
+            growth,
+            stages,
+            after,
+            ramp: Vec::new(),
+            settles: u32::MAX,
+            ramped,
+            jitter,
+            remembers,
+        };
         pipeline.ramp = (0..RAMP_LIMIT).filter_map(|step| pipeline.grown(step)).collect();
         // Growth never shrinks but in a table: who stands at his last value will stay there.
         let is_whole = match &pipeline.growth {
@@ -266,9 +278,10 @@ impl Pipeline {
         self.regimes().any(within)
     }
 
-    /// Whether the delay before must be kept for it.
+    /// Whether the delay before must be kept for it, or for a regime after it.
+    #[inline]
     pub fn remembers(&self) -> bool {
-        self.regimes().any(|regime| regime.growth.remembers())
+        self.remembers
     }
 
     /// Whether the code that it stands for raises instead of giving the delay of `step`.

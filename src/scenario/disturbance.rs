@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::model::{Contention, Scenario};
+use super::model::{Contention, Initial, Scenario};
 use crate::policy::Policy;
 use crate::units::{Ratio, SimTime, Span};
 
@@ -284,6 +284,13 @@ impl Scenario {
     pub fn most_backends(&self) -> u32 {
         let reserve = self.pooler.reserve.map_or(0, |reserve| reserve.size);
         self.largest_pool() + reserve
+    }
+
+    /// How many backends are connected when the run begins: all of the pool, but where the pooler must
+    /// log in for a fleet that starts cold.
+    pub fn backends_at_start(&self) -> u32 {
+        let cold = self.fleet.initial == Initial::Cold && self.pooler.logins.is_some();
+        if cold { 0 } else { self.pooler.pool_size }
     }
 
     /// The largest pool of the run, without the reserve.
