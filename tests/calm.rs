@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::watch::{shipped, written_with};
+use crate::watch::{shipped, written, written_with};
 use herdsim::engine;
 use herdsim::engine::observer::{Event, Gauges, Observer, Window};
 use herdsim::metrics::{Recorder, UnitRecord};
@@ -90,6 +90,23 @@ fn a_fleet_that_fills_its_pool_now_and_then_is_played_both_ways() {
         let share = share_in_windows(&scenario, 0);
         assert!(share < 0.999, "{pool} {cores}: {share}");
     }
+}
+
+#[test]
+fn a_claim_that_takes_no_time_is_done_before_the_next_of_its_instant() {
+    let scenario = written(
+        r#"
+        title = "Together"
+        run = { duration = "5m", seed = 42 }
+        fleet = { clients = 1000, round_trip = "20ms", initial = "cold" }
+        pooler = { pool_size = 1000 }
+        database = { claim = { exponential = { mean = "1us" } } }
+        [policy.polling]
+        poll = [ "3s" ]
+    "#,
+    );
+    let share = share_in_windows(&scenario, 0);
+    assert!(share > 0.9, "{share}");
 }
 
 proptest! {

@@ -12,7 +12,7 @@
 //!
 //! - there are never more claims in it than backends, clients that the limit allows, and jobs that the
 //!   database executes at full speed;
-//! - each arrival is the first attempt of a poll, and alone at its instant if its demand is less than a tick;
+//! - each arrival is the first attempt of a poll;
 //! - no disturbance falls into it, and nobody polls twice in it;
 //! - whole ticks are added to the database's clock without rounding.
 //!
@@ -149,6 +149,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             && self.wasted == 0
             && self.orphans == 0
             && self.pool_wake == NEVER
+            && self.layout.time(self.database.next()) > self.now
             && self.stopped.is_empty()
             && self.moments.refusing.is_none();
         let at_once = |job: &Job| {
@@ -224,8 +225,11 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             let some_at_once;
             (done, some_at_once) = list_steps(polls, before, until, steps, ended, left);
             sorter.sort(steps, Step::first(self.now), Step::first(until));
+            if some_at_once {
+                tell_apart(&mut polls[before..], steps);
+            }
             levels = range(self.good, steps);
-            is_calm = *levels.end() <= limit && (!some_at_once || is_told_apart(steps));
+            is_calm = *levels.end() <= limit;
         }
         if !is_calm {
             for Poll { client, started, .. } in polls.drain(before..) {
@@ -365,15 +369,23 @@ fn list_steps(
     (done, some_at_once)
 }
 
-/// Whether each claim that takes no time is the only one that arrives at its instant: played one by one
-/// it would be done before the next begins.
-fn is_told_apart(steps: &[Step]) -> bool {
-    let at = |index: usize| steps.get(index).map(|step| (step.time(), step.arrives()));
-    let mut at_once = (0..steps.len()).filter(|&index| steps[index].ends_at_once());
-    at_once.all(|index| {
-        let arrival = (steps[index].time(), true);
-        at(index.wrapping_sub(1)) == Some(arrival) && at(index.wrapping_sub(2)) != Some(arrival)
-    })
+/// Puts claims that take no time where they are when played one by one: done before the next arrives, though
+/// that be at the same instant. So arrivals and these completions alternate as the polls do.
+fn tell_apart(begun: &mut [Poll], steps: &mut [Step]) {
+    begun.sort_unstable_by_key(|poll| (poll.started, poll.client));
+    let is_of_one_before = |step: &Step| !step.arrives() && !step.ends_at_once();
+    let mut index = 0;
+    for poll in begun {
+        while is_of_one_before(&steps[index]) {
+            index += 1;
+        }
+        steps[index] = Step::arrival(poll.started);
+        index += 1;
+        if poll.at == poll.started {
+            steps[index] = Step::completion(poll.started, poll.at);
+            index += 1;
+        }
+    }
 }
 
 /// Between what levels of active backends there are as steps from `level` on are taken.
