@@ -226,7 +226,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             (done, some_at_once) = list_steps(polls, before, until, steps, ended, left);
             sorter.sort(steps, Step::first(self.now), Step::first(until));
             if some_at_once {
-                tell_apart(&mut polls[before..], steps);
+                tell_apart(&polls[before..], steps);
             }
             levels = range(self.good, steps);
             is_calm = *levels.end() <= limit;
@@ -371,19 +371,23 @@ fn list_steps(
 
 /// Puts claims that take no time where they are when played one by one: done before the next arrives, though
 /// that be at the same instant. So arrivals and these completions alternate as the polls do.
-fn tell_apart(begun: &mut [Poll], steps: &mut [Step]) {
-    begun.sort_unstable_by_key(|poll| (poll.started, poll.client));
-    let is_of_one_before = |step: &Step| !step.arrives() && !step.ends_at_once();
-    let mut index = 0;
-    for poll in begun {
-        while is_of_one_before(&steps[index]) {
-            index += 1;
-        }
-        steps[index] = Step::arrival(poll.started);
-        index += 1;
-        if poll.at == poll.started {
-            steps[index] = Step::completion(poll.started, poll.at);
-            index += 1;
+#[cold]
+fn tell_apart(begun: &[Poll], steps: &mut [Step]) {
+    let at_once = steps.iter().filter(|step| step.ends_at_once());
+    let instants: Vec<SimTime> = at_once.map(|step| step.time()).collect();
+    let meets_one = |poll: &&Poll| instants.binary_search(&poll.started).is_ok();
+    let mut polls: Vec<&Poll> = begun.iter().filter(meets_one).collect();
+    polls.sort_unstable_by_key(|poll| (poll.started, poll.client));
+    let mut rest = steps;
+    for &Poll { started, at, .. } in polls {
+        let arrival = Step::arrival(started);
+        let index = rest.partition_point(|&step| step < arrival);
+        rest = &mut rest[index..];
+        rest[0] = arrival;
+        rest = &mut rest[1..];
+        if at == started {
+            rest[0] = Step::completion(started, at);
+            rest = &mut rest[1..];
         }
     }
 }
