@@ -31,7 +31,7 @@ impl Observer for Counting<'_> {
     }
 
     fn on_window(&mut self, window: Window<'_>) {
-        self.1 += window.polls.len();
+        self.1 += window.services.len();
         self.0.on_window(window);
     }
 }

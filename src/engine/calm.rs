@@ -60,9 +60,10 @@ pub(super) struct Calm {
     /// Polls whose claims are at work, then those of the window. When one begins, its client's next is
     /// known.
     polls: Vec<Poll>,
-    /// Those of them that end in the window, and the others.
-    ended: Vec<Poll>,
+    /// Those of them that do not end in the window, and how long the claims of the others have run, with room
+    /// for more.
     left: Vec<Poll>,
+    services: Vec<Span>,
     steps: Vec<Step>,
     sorter: Sorter,
 }
@@ -103,8 +104,8 @@ impl Calm {
             slots: 1,
             keys: Vec::new(),
             polls: Vec::new(),
-            ended: Vec::new(),
             left: Vec::new(),
+            services: Vec::new(),
             steps: Vec::new(),
             sorter: Sorter::default(),
         }
@@ -215,15 +216,14 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Plays all that happens until then, if it is calm: all is drawn and put in order before anything
     /// is changed.
     fn play_window(&mut self, calm: &mut Calm, until: SimTime, limit: u32) -> bool {
-        let Calm { keys, polls, ended, left, steps, sorter, .. } = calm;
+        let Calm { keys, polls, left, services, steps, sorter, .. } = calm;
         let before = polls.len();
         keys.clear();
         self.timers.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
         let mut is_calm = self.begin_polls(keys, polls) && self.draw_claims(&mut polls[before..]);
-        let (mut done, mut levels) = (0, self.good..=self.good);
+        let mut levels = self.good..=self.good;
         if is_calm {
-            let some_at_once;
-            (done, some_at_once) = list_steps(polls, before, until, steps, ended, left);
+            let some_at_once = list_steps(polls, before, until, steps, left, services);
             sorter.sort(steps, Step::first(self.now), Step::first(until));
             if some_at_once {
                 tell_apart(&polls[before..], steps);
@@ -240,21 +240,21 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             return false;
         }
         self.sleep_after(&polls[before..], keys);
-        if self.facts.exits {
-            for poll in &ended[..done] {
-                self.clients[poll.client as usize].failures = 0;
-            }
-        }
         if *levels.start() == 0 {
             self.database.follow(self.good, steps);
         }
-        let at_work = polls.len() - done;
-        self.good = at_work as u32;
+        self.good = left.len() as u32;
         self.events += steps.len() as u64;
         let round_trip = self.scenario.fleet.round_trip;
-        self.observer.on_window(Window { round_trip, steps, levels, polls: &mut ended[..done] });
+        let services = &services[..polls.len() - left.len()];
+        let window = Window { round_trip, steps, levels, services, polls, until };
+        if self.facts.exits {
+            for poll in window.ended() {
+                self.clients[poll.client as usize].failures = 0;
+            }
+        }
+        self.observer.on_window(window);
         std::mem::swap(polls, left);
-        polls.truncate(at_work);
         true
     }
 
@@ -283,15 +283,17 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     fn draw_claims(&mut self, polls: &mut [Poll]) -> bool {
         let law = self.scenario.database.claim(0);
         let (exact, exact_until) = (self.database.exact_demands(), self.database.exact_until());
-        for poll in polls {
+        let site = |poll: &Poll| {
             let moment = Moment { poll: poll.number, ..Moment::default() };
-            let demand = demand::sample(law, self.world.site(Purpose::Demand, poll.client, moment));
+            self.world.site(Purpose::Demand, poll.client, moment)
+        };
+        let (mut longest, mut latest) = (Span::ZERO, SimTime::ZERO);
+        demand::sample_all(law, polls, site, |poll, demand| {
             poll.at = poll.started + demand;
-            if !exact.contains(&demand) || poll.at >= exact_until {
-                return false;
-            }
-        }
-        true
+            longest = longest.max(demand);
+            latest = latest.max(poll.at);
+        });
+        exact.contains(&longest) && latest < exact_until
     }
 
     /// Lets clients that are asleep sleep until the poll after theirs, as if its claim were done.
@@ -337,20 +339,19 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
 }
 
 /// Lists the arrivals of the polls from `before` on, and the completions of all that end before `until`; and
-/// which polls these are, and which are left, with room for more. Says how many end, and whether any claim
-/// takes no time.
+/// which polls are left, and how long the claims of the others have run. Says whether any claim takes no time.
 fn list_steps(
     polls: &[Poll],
     before: usize,
     until: SimTime,
     steps: &mut Vec<Step>,
-    ended: &mut Vec<Poll>,
     left: &mut Vec<Poll>,
-) -> (usize, bool) {
+    services: &mut Vec<Span>,
+) -> bool {
     let arrivals = polls.len() - before;
     steps.resize(arrivals + polls.len(), Step::first(until));
-    ended.resize(ended.len().max(polls.len()), Poll::default());
     left.resize(left.len().max(polls.len()), Poll::default());
+    services.resize(services.len().max(polls.len()), Span::ZERO);
     for (step, poll) in steps.iter_mut().zip(&polls[before..]) {
         *step = Step::arrival(poll.started);
     }
@@ -360,13 +361,15 @@ fn list_steps(
     for poll in polls {
         let step = Step::completion(poll.started, poll.at);
         some_at_once |= step.ends_at_once();
-        (completions[done], ended[done], left[at_work]) = (step, *poll, *poll);
+        (completions[done], services[done], left[at_work]) =
+            (step, poll.at.since(poll.started), *poll);
         let ends = poll.at < until;
         done += usize::from(ends);
         at_work += usize::from(!ends);
     }
     steps.truncate(arrivals + done);
-    (done, some_at_once)
+    left.truncate(at_work);
+    some_at_once
 }
 
 /// Puts claims that take no time where they are when played one by one: done before the next arrives, though

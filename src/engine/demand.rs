@@ -18,6 +18,34 @@ pub(super) fn sample(law: &Demand, site: Site) -> Span {
     }
 }
 
+/// Draws a demand for each item, where `site` says for it, and gives it to `take`.
+pub(super) fn sample_all<T>(
+    law: &Demand,
+    items: &mut [T],
+    site: impl Fn(&T) -> Site,
+    take: impl FnMut(&mut T, Span),
+) {
+    match *law {
+        // The most common law is known where its loop is compiled.
+        Demand::Exponential { mean } => {
+            sample_each(&Demand::Exponential { mean }, items, site, take);
+        }
+        _ => sample_each(law, items, site, take),
+    }
+}
+
+#[inline(always)]
+fn sample_each<T>(
+    law: &Demand,
+    items: &mut [T],
+    site: impl Fn(&T) -> Site,
+    mut take: impl FnMut(&mut T, Span),
+) {
+    for item in items {
+        take(item, sample(law, site(item)));
+    }
+}
+
 #[inline(never)]
 fn sample_other(law: &Demand, site: Site) -> Span {
     let ticks = |span: Span| span.ticks() as f64;

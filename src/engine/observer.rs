@@ -483,7 +483,7 @@ impl Step {
     }
 }
 
-/// A poll that came to its end in a [`Window`].
+/// A poll at work in a [`Window`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Poll {
     /// Whose.
@@ -492,7 +492,7 @@ pub struct Poll {
     pub number: u32,
     /// When its claim had started: a round trip after it had begun.
     pub started: SimTime,
-    /// When it ended.
+    /// When it ends.
     pub at: SimTime,
     /// Where the client's schedule stood when it began.
     pub(super) step: u16,
@@ -511,8 +511,19 @@ pub struct Window<'a> {
     pub steps: &'a [Step],
     /// The lowest and the highest level of active backends, with that at the beginning.
     pub levels: RangeInclusive<u32>,
+    /// How long the claims that were completed had run, in no order.
+    pub services: &'a [Span],
+    /// The polls at work in it, in no order.
+    pub polls: &'a [Poll],
+    /// Where it ends: polls that end before are completed.
+    pub until: SimTime,
+}
+
+impl Window<'_> {
     /// The polls that ended, in no order.
-    pub polls: &'a mut [Poll],
+    pub fn ended(&self) -> impl Iterator<Item = &Poll> {
+        self.polls.iter().filter(|poll| poll.at < self.until)
+    }
 }
 
 /// Watches a run.

@@ -32,15 +32,9 @@ impl Histogram {
     /// Counts observations, which are so many ticks altogether, and for each one in `other` that is longer
     /// `by` so much.
     #[inline]
-    pub fn record_with(
-        &mut self,
-        other: &mut Histogram,
-        spans: impl ExactSizeIterator<Item = Span>,
-        sum: u64,
-        by: Span,
-    ) {
+    pub fn record_with(&mut self, other: &mut Histogram, spans: &[Span], sum: u64, by: Span) {
         let (count, mut longest) = (spans.len() as u64, Span::ZERO);
-        for span in spans {
+        for &span in spans {
             *self.cell_of(span) += 1;
             *other.cell_of(span + by) += 1;
             longest = longest.max(span);

@@ -86,12 +86,7 @@ impl Latencies {
     /// Records good polls of one claim each that did not wait, by the services of their claims, which are so
     /// many ticks altogether.
     #[inline]
-    pub fn record_polls(
-        &mut self,
-        services: impl ExactSizeIterator<Item = Span>,
-        ticks: u64,
-        round_trip: Span,
-    ) {
+    pub fn record_polls(&mut self, services: &[Span], ticks: u64, round_trip: Span) {
         let kinds = [LatencyKind::ServiceGood as usize, LatencyKind::ResponseGood as usize];
         let [service, response] = self.kinds.get_disjoint_mut(kinds).expect("they are two");
         service.record_with(response, services, ticks, round_trip);

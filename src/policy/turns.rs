@@ -14,8 +14,8 @@ pub struct Turns<'a> {
     jitter: Jitter,
     /// The first step that is not followed by another.
     settles: u32,
-    /// Whether step 0 follows on each.
-    resets: bool,
+    /// The digits of a step that are kept: none where step 0 follows on each.
+    keeps: u32,
 }
 
 impl LoopRules {
@@ -29,8 +29,8 @@ impl LoopRules {
             Sleep::None | Sleep::TwiceCurrent | Sleep::ForGood => return None,
         };
         let settles = if rule.interval == Interval::Advance { schedule.settles() } else { 0 };
-        let resets = rule.interval == Interval::Reset;
-        Some(Turns { delays, jitter, settles, resets })
+        let keeps = if rule.interval == Interval::Reset { 0 } else { u32::MAX };
+        Some(Turns { delays, jitter, settles, keeps })
     }
 }
 
@@ -40,8 +40,7 @@ impl Turns<'_> {
     pub fn turn(&self, step: u32, site: Site) -> (Span, u32) {
         let delay = self.delays[(step as usize).min(self.delays.len() - 1)];
         let sleep = self.jitter.delay(delay, site);
-        let next = if self.resets { 0 } else { step + u32::from(step < self.settles) };
-        (sleep, next)
+        (sleep, (step & self.keeps) + u32::from(step < self.settles))
     }
 }
 

@@ -9,9 +9,9 @@ use crate::units::Span;
 
 impl Recorder {
     pub(super) fn take_window(&mut self, window: Window<'_>) {
-        let Window { round_trip, steps, levels, polls } = window;
-        let (arrivals, ended) = ((steps.len() - polls.len()) as u64, polls.len() as u64);
-        self.take_steps(steps, levels);
+        let Window { round_trip, steps, services, .. } = window;
+        let (arrivals, ended) = ((steps.len() - services.len()) as u64, services.len() as u64);
+        self.take_steps(steps, window.levels.clone());
         self.take_departures(round_trip);
         self.counts.polls += arrivals;
         self.counts.acquisitions += arrivals;
@@ -22,21 +22,21 @@ impl Recorder {
         self.counts.good_claims += ended;
         self.present.connects += arrivals;
         self.present.good += ended;
-        let services = polls.iter().map(|poll| poll.at.since(poll.started));
-        let ticks = services.clone().map(Span::ticks).sum();
+        let ticks = services.iter().map(|service| service.ticks()).sum();
         self.counts.run += ticks;
         if self.open {
             self.latencies.record_many(LatencyKind::Wait, Span::ZERO, arrivals);
             self.latencies.record_polls(services, ticks, round_trip);
         }
         if self.drain.is_waiting() {
-            for poll in &*polls {
+            for poll in window.ended() {
                 self.drain.polled(poll.at, poll.client);
             }
         }
         if steps.last().is_some_and(|last| self.service.is_waiting(last.time())) {
-            polls.sort_unstable_by_key(|poll| poll.at);
-            for poll in &*polls {
+            let mut ended: Vec<_> = window.ended().collect();
+            ended.sort_unstable_by_key(|poll| poll.at);
+            for poll in ended {
                 self.service.served(poll.at, poll.client);
             }
         }
