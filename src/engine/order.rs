@@ -5,6 +5,7 @@
 //! the few in its own bin.
 
 use super::observer::Step;
+use crate::units::SimTime;
 
 /// Fewer are sorted as they are.
 const WORTH_DEALING: usize = 32;
@@ -58,29 +59,41 @@ impl Sorter {
 /// branch that asks for moves is one that can be foretold.
 fn insert(steps: &mut [Step]) -> bool {
     let Some(&first) = steps.first() else { return true };
-    let mut hand = first;
+    // The greatest of those in place, of which there is none, and that in hand.
+    let (mut last, mut hand) = (Step::first(SimTime::ZERO), first);
     for next in 1..steps.len() {
         let lesser = hand.min(steps[next]);
         hand = hand.max(steps[next]);
-        let mut place = next - 1;
-        while place > 0 && steps[place - 1] > lesser {
-            steps[place] = steps[place - 1];
-            place -= 1;
-            if next - place > MOST_MOVES {
-                (steps[place], steps[next]) = (lesser, hand);
+        if lesser < last {
+            if !slip_in(&mut steps[..next], lesser) {
+                steps[next] = hand;
                 return false;
             }
+        } else {
+            steps[next - 1] = lesser;
+            last = lesser;
         }
-        steps[place] = lesser;
     }
     *steps.last_mut().expect("there is a first") = hand;
     true
 }
 
+/// Moves those that are greater, and puts a step before them: there is room for one at the end. Unless that
+/// took too many moves.
+fn slip_in(steps: &mut [Step], step: Step) -> bool {
+    let mut place = steps.len() - 1;
+    while place > 0 && steps[place - 1] > step && steps.len() - place < MOST_MOVES {
+        steps[place] = steps[place - 1];
+        place -= 1;
+    }
+    steps[place] = step;
+    steps.len() - place < MOST_MOVES
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{SimTime, Span};
+    use crate::units::Span;
     use proptest::prelude::*;
 
     proptest! {
