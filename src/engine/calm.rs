@@ -137,6 +137,10 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
                     break;
                 }
             }
+            // Of those that are left when the run is over nothing more is asked.
+            if self.now < end {
+                self.wake(&calm.polls);
+            }
             self.end_calm(calm);
         }
         let window = self.layout.time(self.timers.slot_width());
@@ -174,9 +178,9 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         true
     }
 
-    /// The database takes the claims over again, and their clients are awake again.
-    fn end_calm(&mut self, calm: &mut Calm) {
-        for &Poll { client, number, started, step, .. } in &calm.polls {
+    /// Clients whose claims are at work are awake again.
+    fn wake(&mut self, polls: &[Poll]) {
+        for &Poll { client, number, started, step, .. } in polls {
             let stand = &mut self.stands[client as usize];
             (stand.poll, stand.step) = (number, step);
             stand.timer = self.layout.key(started, Class::Arrival, client);
@@ -185,6 +189,10 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             let stand = &mut self.stands[client as usize];
             (stand.phase, stand.timer) = (Phase::Served, NEVER);
         }
+    }
+
+    /// The database takes the claims over again.
+    fn end_calm(&mut self, calm: &Calm) {
         let jobs = calm.polls.iter().map(|&Poll { client, started, at, .. }| {
             (Job { client, work: Work::Good, started, connected: SimTime::ZERO }, at)
         });

@@ -6,28 +6,36 @@ use super::observer::{Begins, Event, Observer};
 use super::simulation::Simulation;
 use super::timers::Timers;
 use crate::policy::guard::Ending;
-use crate::policy::{Acquire, Cadence, Failure, MissedTick, Outcome, Past, Sleep};
+use crate::policy::{Acquire, Cadence, Failure, MissedTick, Outcome, Past, Policy, Sleep};
 use crate::random::{Moment, Purpose};
 use crate::scenario::Initial;
 use crate::units::{SimTime, Span};
 
 impl<O: Observer, T: Timers> Simulation<'_, O, T> {
-    /// Sets a client's first timer.
-    pub(super) fn begin(&mut self, client: u32) {
+    /// Sets the first timer of each client.
+    pub(super) fn begin(&mut self) {
+        let clients = 0..self.scenario.fleet.clients;
         match self.scenario.fleet.initial {
             Initial::Warm { interval } => {
-                let schedule = &self.policy(client).poll;
-                let step = schedule.step_reaching(interval);
-                self.stands[client as usize].set_step(step);
-                let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
-                let wait = Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64);
-                self.begin_connected(client);
-                match self.facts.nap {
-                    Some(_) => self.nap(client, 0, wait),
-                    None => self.begin_poll(client, wait),
+                let reached = |(policy, _): (&Policy, u32)| policy.poll.step_reaching(interval);
+                let steps: Vec<u32> = self.parts.sizes().map(reached).collect();
+                for client in clients {
+                    self.begin_warm(client, interval, steps[self.parts.part(client)]);
                 }
             }
-            Initial::Cold => self.start(client, 0, Span::ZERO),
+            Initial::Cold => clients.for_each(|client| self.start(client, 0, Span::ZERO)),
+        }
+    }
+
+    /// A client has slept for some part of an `interval` that was reached at this step.
+    fn begin_warm(&mut self, client: u32, interval: Span, step: u32) {
+        self.stands[client as usize].set_step(step);
+        let phase = self.world.site(Purpose::WarmPhase, client, Moment::default());
+        let wait = Span::from_ticks((interval.ticks() as f64 * phase.uniform(0)) as u64);
+        self.begin_connected(client);
+        match self.facts.nap {
+            Some(_) => self.nap(client, 0, wait),
+            None => self.begin_poll(client, wait),
         }
     }
 

@@ -133,9 +133,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
             calm: facts.nap.map(|nap| Calm::new(nap + fleet.round_trip)),
             events: 0,
         };
-        for client in 0..fleet.clients {
-            simulation.begin(client);
-        }
+        simulation.begin();
         simulation
     }
 
