@@ -130,7 +130,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
     /// Whether this is no client of the fleet.
     #[inline]
     pub(super) fn is_guest(&self, client: u32) -> bool {
-        client >= self.scenario.fleet.clients
+        client >= self.guests.fleet
     }
 
     /// Whether this is a worker with an item that needs further transactions.

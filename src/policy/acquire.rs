@@ -93,7 +93,9 @@ impl Stop {
     #[inline]
     pub fn reached(&self, attempts: u32, elapsed: Span, failure: Failure) -> bool {
         let of_class = self.on.and_then(|on| on.of(failure));
-        [self.attempts, of_class].into_iter().flatten().any(|limit| attempts >= limit)
+        let is_reached = |limit: Option<u32>| limit.is_some_and(|limit| attempts >= limit);
+        is_reached(self.attempts)
+            || is_reached(of_class)
             || self.elapsed.is_some_and(|limit| elapsed >= limit)
     }
 }
