@@ -33,6 +33,11 @@ const BLOCK: usize = 64;
 /// Keys that a slot should hold, as a power of two.
 const DENSITY_BITS: i32 = 6;
 
+/// To begin with it is supposed that each timer goes off once in so many ticks, half a minute as in a quiet
+/// fleet, and a slot is no longer than so many.
+const ROUND: u64 = 30_000_000;
+const LONGEST_SLOT: u64 = 1 << 17;
+
 /// Fewer keys than these say nothing about the density.
 const LEAST_DEALT: usize = 4_096;
 
@@ -73,9 +78,9 @@ struct Wheels {
 
 impl Timers for Calendar {
     fn new(keys: usize, order_bits: u32) -> Calendar {
+        let slot = ((ROUND << DENSITY_BITS) / (keys as u64).max(1)).clamp(1, LONGEST_SLOT);
         Calendar {
-            // A few milliseconds to begin with.
-            width: order_bits + 12,
+            width: (order_bits + slot.ilog2()).min(u64::BITS - 1),
             wheels: Wheels {
                 ends: vec![0; WHEELS * BUCKETS],
                 used: vec![0; WHEELS * BUCKETS / 64],
@@ -372,8 +377,8 @@ mod tests {
     proptest! {
         /// The oracle within compares every step; here it is driven to the end.
         #[test]
-        fn it_deals_what_a_heap_deals(script in script(), width in 0u32..20, bound in 0u64..1 << 41) {
-            let mut calendar = Calendar::new(4, width);
+        fn it_deals_what_a_heap_deals(script in script(), width in 12u32..32, bound in 0u64..1 << 41) {
+            let mut calendar = Calendar { width, ..Calendar::new(4, 0) };
             let mut now = 0;
             for (delay, removed) in script {
                 calendar.push((now + delay).min(1 << 63));
