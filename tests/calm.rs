@@ -94,19 +94,29 @@ fn a_fleet_that_fills_its_pool_now_and_then_is_played_both_ways() {
 
 #[test]
 fn a_claim_that_takes_no_time_is_done_before_the_next_of_its_instant() {
-    let scenario = written(
-        r#"
-        title = "Together"
-        run = { duration = "5m", seed = 42 }
-        fleet = { clients = 1000, round_trip = "20ms", initial = "cold" }
-        pooler = { pool_size = 1000 }
-        database = { claim = { exponential = { mean = "1us" } } }
-        [policy.polling]
-        poll = [ "3s" ]
-    "#,
-    );
-    let share = share_in_windows(&scenario, 0);
+    let together = |claim: &str, more: &str| {
+        written(&format!(
+            r#"
+            title = "Together"
+            run = {{ duration = "5m", seed = 42 }}
+            fleet = {{ clients = 1000, round_trip = "20ms", initial = "cold" }}
+            pooler = {{ pool_size = 1000 }}
+            database = {{ claim = {claim} }}
+            [policy.polling]
+            poll = [ "3s" ]
+            {more}
+        "#
+        ))
+    };
+    let few_ticks = r#"{ exponential = { mean = "1us" } }"#;
+    let share = share_in_windows(&together(few_ticks, ""), 0);
     assert!(share > 0.9, "{share}");
+    // Disturbances end the calm, and it begins anew amid clients of one instant.
+    let change =
+        "[[disturbance]]\nat = '10s'\nevery = '3s'\nchange = { pool_size = 900, over = '1s' }";
+    for claim in [few_ticks, r#""0s""#, r#""1us""#] {
+        share_in_windows(&together(claim, change), 0);
+    }
 }
 
 proptest! {

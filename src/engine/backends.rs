@@ -172,10 +172,10 @@ impl<'a> Backends<'a> {
         self.closed += u64::from(self.pooler.logins.is_some());
     }
 
-    /// The database is gone, and what was linked is closed: idle backends are closed too, logins under way
-    /// broken off, and none begins before `until`.
-    pub fn close_idle(&mut self, until: SimTime) {
-        debug_assert_eq!(self.busy, 0, "no backend outlives the database");
+    /// The database goes down, after its claims and sessions: idle backends are closed, logins under way broken
+    /// off, and none begins before `until`.
+    pub fn go_down(&mut self, until: SimTime) {
+        assert_eq!(self.busy, 0, "no backend outlives the database");
         self.closed += self.idle.len() as u64;
         self.idle.clear();
         self.logins.clear();

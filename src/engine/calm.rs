@@ -7,8 +7,8 @@
 //! its client arrives, and tells the observer of all arrivals and completions together; only the levels
 //! are put in order.
 //!
-//! A window is calm if, at its beginning, all at work are claims that their clients wait for, nobody
-//! waits, and
+//! A window is calm if, at its beginning, all at work are claims that their clients wait for, none of them
+//! is done at that instant, nobody waits, and
 //!
 //! - there are never more claims in it than backends, clients that the limit allows, and jobs that the
 //!   database executes at full speed;
@@ -16,8 +16,8 @@
 //! - no disturbance falls into it, and nobody polls twice in it;
 //! - whole ticks are added to the database's clock without rounding.
 //!
-//! All of that is known before anything is changed. A client whose claim is at work when the calm ends is
-//! woken again; its next timer, set too early, stays in the calendar and will be set again.
+//! All of that is known before anything is changed. A client whose claim is at work when the calm ends before
+//! the run does is woken again; its next timer, set too early, stays in the calendar and will be set again.
 //!
 //! A stretch that is not calm is played event by event, and a window tried again later. Both leave the same records
 //! to the last bit; `tests/calm.rs` compares them.
@@ -60,9 +60,9 @@ pub(super) struct Calm {
     /// Polls whose claims are at work, then those of the window. When one begins, its client's next is
     /// known.
     polls: Vec<Poll>,
-    /// Those of them that do not end in the window, and how long the claims of the others have run, with room
-    /// for more.
+    /// Those of them that do not end in the window.
     left: Vec<Poll>,
+    /// How long the claims of the others have run, and room for more.
     services: Vec<Span>,
     steps: Vec<Step>,
     sorter: Sorter,
@@ -137,7 +137,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
                     break;
                 }
             }
-            // Of those that are left when the run is over nothing more is asked.
+            // When the run is over they are asleep beyond it, which is as good: no attempt is on its way.
             if self.now < end {
                 self.wake(&calm.polls);
             }
@@ -287,10 +287,10 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
         true
     }
 
-    /// Draws what polls ask for, and says whether it is something that the database holds exactly.
+    /// Draws what polls ask for, and says whether all of it is something that the database holds exactly.
     fn draw_claims(&mut self, polls: &mut [Poll]) -> bool {
         let law = self.scenario.database.claim(0);
-        let (exact, exact_until) = (self.database.exact_demands(), self.database.exact_until());
+        let (most_exact, exact_until) = (self.database.most_exact(), self.database.exact_until());
         let site = |poll: &Poll| {
             let moment = Moment { poll: poll.number, ..Moment::default() };
             self.world.site(Purpose::Demand, poll.client, moment)
@@ -301,7 +301,7 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             longest = longest.max(demand);
             latest = latest.max(poll.at);
         });
-        exact.contains(&longest) && latest < exact_until
+        longest < most_exact && latest < exact_until
     }
 
     /// Lets clients that are asleep sleep until the poll after theirs, as if its claim were done.

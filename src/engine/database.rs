@@ -14,8 +14,6 @@
 //! A completion falls on the first whole tick at which its job is done. Jobs done within the same tick
 //! finish in the order of their targets, then of their slots.
 
-use std::ops::Range;
-
 use super::client::AttemptId;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
@@ -218,13 +216,9 @@ impl<'a> Database<'a> {
         f64::from_bits((exponent + 1) << (f64::MANTISSA_DIGITS - 1))
     }
 
-    /// Demands whose jobs are done exactly when they have passed: where targets, cut short by their
-    /// slots, still tell whole ticks apart.
-    pub fn exact_demands(&self) -> Range<Span> {
-        Span::ZERO..self.most_exact()
-    }
-
-    fn most_exact(&self) -> Span {
+    /// Less than this are demands whose jobs are done exactly when they have passed: where targets, cut
+    /// short by their slots, still tell whole ticks apart.
+    pub fn most_exact(&self) -> Span {
         Span::from_ticks((1u64 << (f64::MANTISSA_DIGITS - 1)) >> self.slot_mask.count_ones())
     }
 

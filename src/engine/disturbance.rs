@@ -116,7 +116,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
             Action::Outage { over, failure: OutOfOrder::Refusing { .. } } if begins => {
                 self.cut_claims(0..0, true);
                 self.cut_sessions(0..0, true);
-                self.backends.close_idle(self.now + *over);
+                self.backends.go_down(self.now + *over);
                 self.restart_limiter(self.now + *over);
                 self.apply_lasting();
                 self.forget_attempts();
@@ -171,7 +171,7 @@ impl<'a, O: Observer, T: Timers> Simulation<'a, O, T> {
         self.cut_sessions(clients.clone(), back.is_some());
         self.drop_work(clients.clone());
         if let Some(back) = back {
-            self.backends.close_idle(self.now + back);
+            self.backends.go_down(self.now + back);
             self.restart_limiter(self.now + back);
         }
         for client in clients {

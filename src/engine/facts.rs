@@ -31,8 +31,11 @@ impl Facts {
         let parts = candidate.parts.iter().map(|part| &part.policy);
         let fleet: Vec<&Policy> = parts.chain(others.map(|to| &to.policy)).collect();
         let servers = candidate.handling.iter().map(|handling| &handling.server);
-        let mut all = fleet.iter().copied().chain(servers);
-        let layers = all.any(|policy| matches!(policy.acquire, Acquire::Layers(_)));
+        let layers = fleet
+            .iter()
+            .copied()
+            .chain(servers)
+            .any(|policy| matches!(policy.acquire, Acquire::Layers(_)));
         let connections = fleet.iter().any(|policy| policy.connection.is_some());
         let pooler = &scenario.pooler;
         Facts {

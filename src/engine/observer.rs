@@ -483,7 +483,7 @@ impl Step {
     }
 }
 
-/// A poll at work in a [`Window`].
+/// A poll that is at work in a [`Window`], to its end or beyond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Poll {
     /// Whose.
@@ -507,13 +507,14 @@ pub struct Poll {
 pub struct Window<'a> {
     /// How long before its arrival an attempt set out, and so its poll began.
     pub round_trip: Span,
-    /// Arrivals and completions, in order.
+    /// Arrivals and completions as they happen: a claim that takes no time is completed before the next arrival of
+    /// its instant.
     pub steps: &'a [Step],
     /// The lowest and the highest level of active backends, with that at the beginning.
     pub levels: RangeInclusive<u32>,
     /// How long the claims that were completed had run, in no order.
     pub services: &'a [Span],
-    /// The polls at work in it, in no order.
+    /// The polls at work in it, those that ended included, in no order.
     pub polls: &'a [Poll],
     /// Where it ends: polls that end before are completed.
     pub until: SimTime,

@@ -78,16 +78,16 @@ fn insert(steps: &mut [Step]) -> bool {
     true
 }
 
-/// Moves those that are greater, and puts a step before them: there is room for one at the end. Unless that
-/// took too many moves.
+/// Moves those that are greater, and puts a step before them: there is room for one at the end. Says whether
+/// few moves were enough; if not, it is somewhere among them.
 fn slip_in(steps: &mut [Step], step: Step) -> bool {
     let mut place = steps.len() - 1;
-    while place > 0 && steps[place - 1] > step && steps.len() - place < MOST_MOVES {
+    while place > 0 && steps[place - 1] > step && steps.len() - place <= MOST_MOVES {
         steps[place] = steps[place - 1];
         place -= 1;
     }
     steps[place] = step;
-    steps.len() - place < MOST_MOVES
+    steps.len() - place <= MOST_MOVES
 }
 
 #[cfg(test)]

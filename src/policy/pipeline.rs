@@ -43,6 +43,7 @@ pub struct Pipeline {
     /// What becomes of the ramp, if that is all there is.
     #[serde(skip)]
     jitter: Option<Jitter>,
+    /// Whether it or a regime after it needs the delay before.
     #[serde(skip)]
     remembers: bool,
 }

@@ -14,7 +14,7 @@ pub struct Turns<'a> {
     jitter: Jitter,
     /// The first step that is not followed by another.
     settles: u32,
-    /// The digits of a step that are kept: none where step 0 follows on each.
+    /// The bits of a step that are kept: none where step 0 follows on each.
     keeps: u32,
 }
 
