@@ -1,9 +1,8 @@
 //! What can happen to a running system, one behaviour each, and courses of events held side by
 //! side.
 
-use crate::watch::{assert_near, estimate, events, only, play, written, written_with};
-use herdsim::engine;
-use herdsim::engine::observer::{Begins, Event, Gauges, Observer};
+use crate::watch::{assert_near, estimate, events, only, play, told, written, written_with};
+use herdsim::engine::observer::{Begins, Event};
 use herdsim::metrics::{Metric, PolicySummary};
 use herdsim::scenario::Scenario;
 use herdsim::units::SimTime;
@@ -196,12 +195,6 @@ fn a_changed_pool_serves_more_or_fewer_until_the_change_is_over() {
 
 #[test]
 fn a_smaller_pool_closes_idle_backends_at_once_and_busy_ones_when_they_are_free() {
-    struct Connected(Vec<(f64, u32, u32)>);
-    impl Observer for Connected {
-        fn on(&mut self, now: SimTime, _: Event, gauges: Gauges) {
-            self.0.push((seconds(now), gauges.connected, gauges.active()));
-        }
-    }
     let scenario = written(
         "title = 'shrinking'
          [run]
@@ -224,27 +217,21 @@ fn a_smaller_pool_closes_idle_backends_at_once_and_busy_ones_when_they_are_free(
          [policy.tested]
          poll = ['1s']",
     );
-    let mut seen = Connected(Vec::new());
-    engine::play(&scenario, 0, 0, &mut seen);
-    let at = |time: f64| *seen.0.iter().rfind(|(now, ..)| *now <= time).unwrap();
+    let seen: Vec<(f64, u32, u32)> = told(&scenario, 0)
+        .into_iter()
+        .map(|(now, _, gauges)| (seconds(now), gauges.connected, gauges.active()))
+        .collect();
+    let at = |time: f64| *seen.iter().rfind(|(now, ..)| *now <= time).unwrap();
     assert_eq!(at(1.9), (at(1.9).0, 6, 6), "as many as were needed");
     assert_eq!(at(3.0).1, 6, "all are busy");
     assert_eq!(at(5.5).1, 4);
-    let mut shrunk = seen.0.iter().filter(|(now, ..)| (5.1..20.0).contains(now));
+    let mut shrunk = seen.iter().filter(|(now, ..)| (5.1..20.0).contains(now));
     assert!(shrunk.all(|&(_, connected, _)| connected == 4));
     assert_eq!(at(29.0).1, 6);
 }
 
 #[test]
 fn a_database_that_goes_down_closes_a_backend_with_each_claim_it_drops() {
-    struct Dropped(Vec<(u32, u32)>);
-    impl Observer for Dropped {
-        fn on(&mut self, _: SimTime, event: Event, gauges: Gauges) {
-            if matches!(event, Event::ClaimDropped { .. }) {
-                self.0.push((gauges.connected, gauges.active()));
-            }
-        }
-    }
     let down = |logins: &str| {
         let scenario = written(&format!(
             "title = 'down'
@@ -266,9 +253,11 @@ fn a_database_that_goes_down_closes_a_backend_with_each_claim_it_drops() {
              [policy.tested]
              poll = ['1s']"
         ));
-        let mut dropped = Dropped(Vec::new());
-        engine::play(&scenario, 0, 0, &mut dropped);
-        dropped.0
+        told(&scenario, 0)
+            .into_iter()
+            .filter(|(_, event, _)| matches!(event, Event::ClaimDropped { .. }))
+            .map(|(_, _, gauges)| (gauges.connected, gauges.active()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(down(""), [(3, 3), (2, 2), (2, 1), (2, 0)], "the pool itself is there always");
     assert_eq!(down("logins = { time = '1ms' }"), [(3, 3), (2, 2), (1, 1), (0, 0)]);

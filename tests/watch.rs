@@ -78,10 +78,15 @@ pub fn final_rate(summary: &PolicySummary, seconds: usize, of: fn(&Bucket) -> u6
 
 /// Every event of one unit with its time, in order.
 pub fn events(scenario: &Scenario, policy: usize) -> Vec<(SimTime, Event)> {
-    struct Log(Vec<(SimTime, Event)>);
+    told(scenario, policy).into_iter().map(|(now, event, _)| (now, event)).collect()
+}
+
+/// All that an observer of one unit is told, in order.
+pub fn told(scenario: &Scenario, policy: usize) -> Vec<(SimTime, Event, Gauges)> {
+    struct Log(Vec<(SimTime, Event, Gauges)>);
     impl Observer for Log {
-        fn on(&mut self, now: SimTime, event: Event, _: Gauges) {
-            self.0.push((now, event));
+        fn on(&mut self, now: SimTime, event: Event, gauges: Gauges) {
+            self.0.push((now, event, gauges));
         }
     }
     let mut log = Log(Vec::new());

@@ -389,16 +389,15 @@ fn tell_apart(begun: &[Poll], steps: &mut [Step]) {
     let meets_one = |poll: &&Poll| instants.binary_search(&poll.started).is_ok();
     let mut polls: Vec<&Poll> = begun.iter().filter(meets_one).collect();
     polls.sort_unstable_by_key(|poll| (poll.started, poll.client));
-    let mut rest = steps;
+    let mut index = 0;
     for &Poll { started, at, .. } in polls {
         let arrival = Step::arrival(started);
-        let index = rest.partition_point(|&step| step < arrival);
-        rest = &mut rest[index..];
-        rest[0] = arrival;
-        rest = &mut rest[1..];
+        index += steps[index..].partition_point(|&step| step < arrival);
+        steps[index] = arrival;
+        index += 1;
         if at == started {
-            rest[0] = Step::completion(started, at);
-            rest = &mut rest[1..];
+            steps[index] = Step::completion(started, at);
+            index += 1;
         }
     }
 }
