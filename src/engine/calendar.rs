@@ -5,16 +5,17 @@
 //!
 //! ```text
 //! push ─▶ wheel 2 ─▶ wheel 1 ─▶ wheel 0 ─▶ open slot, sorted ─▶ next
-//!          1,024² slots a bucket  1,024       1     └─ keys pushed into it since: a heap
+//!          2,048² slots a bucket  2,048       1     └─ keys pushed into it since: a heap
 //! ```
 //!
-//! A key's *slot* is its upper bits. Its wheel is that of the highest group of ten bits in which its slot
-//! differs from the open one, so a key moves down at most once a wheel, and no delay is too long. Buckets
-//! are chains of blocks from one pool, written and read in order.
+//! A key's *slot* is its upper bits. Its wheel is the first that reaches so far: each turns with the open
+//! slot, and its 2,048 buckets are those that come next. So a key moves down at most once a wheel, and no
+//! delay is too long. Buckets are chains of blocks from one pool, written and read in order.
 //!
 //! The width of a slot follows the density of events, which a storm raises by thousands: whenever as many
-//! keys have been dealt as there are in the calendar, the slots are made so wide that one holds about
-//! sixty. Until then, and whatever the density, the open slot costs no more than a sort and a heap.
+//! keys have been dealt as there are in the calendar, slots that held far more or fewer than a hundred are
+//! made narrower or wider. Until then, and whatever the density, the open slot costs no more than a sort and
+//! a heap.
 //!
 //! In builds with debug assertions a heap of all keys runs along and must agree at every step.
 
@@ -23,7 +24,7 @@ use super::key::{Key, NEVER};
 use super::timers::Timers;
 
 /// Bits of a slot that one wheel tells apart.
-const WHEEL_BITS: u32 = 10;
+const WHEEL_BITS: u32 = 11;
 const BUCKETS: usize = 1 << WHEEL_BITS;
 const WHEELS: usize = u64::BITS.div_ceil(WHEEL_BITS) as usize;
 
@@ -31,7 +32,7 @@ const WHEELS: usize = u64::BITS.div_ceil(WHEEL_BITS) as usize;
 const BLOCK: usize = 64;
 
 /// Keys that a slot should hold, as a power of two.
-const DENSITY_BITS: i32 = 6;
+const DENSITY_BITS: i32 = 7;
 
 /// To begin with it is supposed that each timer goes off once in so many ticks: half a minute, as in a quiet
 /// fleet.
@@ -49,13 +50,15 @@ pub(super) struct Calendar {
     /// Bits of a key below its slot.
     width: u32,
     wheels: Wheels,
-    /// Keys in the wheels.
-    filed: usize,
+    /// Keys in each wheel.
+    filed: [usize; WHEELS],
     /// The slot whose keys come next.
     slot: u64,
-    /// Its keys when it was opened, the next last.
+    /// Its keys in no order, until the least of them is asked for: then
+    mixed: Vec<Key>,
+    /// these are they, the next last,
     open: Vec<Key>,
-    /// Its keys that have come since.
+    /// and these those that have come since.
     late: MinHeap,
     /// Slots opened, and keys dealt from them, since the width was last thought over.
     opened: usize,
@@ -89,8 +92,9 @@ impl Timers for Calendar {
                 words: Vec::with_capacity((keys / (BLOCK - 1) + 2 * BUCKETS) * BLOCK),
                 free: 0,
             },
-            filed: 0,
+            filed: [0; WHEELS],
             slot: 0,
+            mixed: Vec::new(),
             open: Vec::new(),
             late: MinHeap::with_capacity(0),
             opened: 0,
@@ -103,7 +107,7 @@ impl Timers for Calendar {
     #[inline(always)]
     fn peek(&mut self, bound: Key) -> Option<Key> {
         let mut key = self.first();
-        if key == NEVER && self.filed > 0 {
+        if key == NEVER {
             key = self.first_of_next(bound);
         }
         #[cfg(debug_assertions)]
@@ -137,18 +141,15 @@ impl Timers for Calendar {
             while let Some(key) = self.open.pop_if(|key| *key < bound) {
                 keys.push(key);
             }
-            let left = !self.open.is_empty() || self.late.peek().is_some();
+            if self.slot < bound >> self.width {
+                keys.append(&mut self.mixed);
+            } else {
+                keys.extend(self.mixed.extract_if(.., |key| *key < bound));
+            }
+            let left = self.first() != NEVER || !self.mixed.is_empty();
             if left || !self.open_next(bound) {
                 break;
             }
-            // Whole slots need no order.
-            while (self.slot + 1) << self.width <= bound {
-                keys.append(&mut self.open);
-                if !self.open_slot(bound) {
-                    break;
-                }
-            }
-            self.open.sort_unstable_by(|a, b| b.cmp(a));
         }
         self.dealt += keys.len();
         #[cfg(debug_assertions)]
@@ -166,6 +167,7 @@ impl Timers for Calendar {
     fn put_back(&mut self, keys: &mut Vec<Key>) {
         #[cfg(debug_assertions)]
         keys.iter().for_each(|&key| self.oracle.push(key));
+        self.put_in_order();
         // They come before all that was left.
         keys.sort_unstable_by(|a, b| b.cmp(a));
         self.dealt -= keys.len();
@@ -176,7 +178,7 @@ impl Timers for Calendar {
         1 << self.width
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, key: Key) {
         #[cfg(debug_assertions)]
         self.oracle.push(key);
@@ -187,16 +189,24 @@ impl Timers for Calendar {
 impl Calendar {
     #[inline(always)]
     fn place(&mut self, key: Key) {
-        if key >> self.width <= self.slot {
-            self.be_late(key);
+        let slot = key >> self.width;
+        // Most keys go to the first wheel: one comparison tells them.
+        if slot.wrapping_sub(self.slot).wrapping_sub(1) < BUCKETS as u64 - 1 {
+            self.file(key, 0);
         } else {
-            self.file(key);
+            self.place_elsewhere(key);
         }
     }
 
     #[inline(never)]
-    fn be_late(&mut self, key: Key) {
-        self.late.push(key);
+    fn place_elsewhere(&mut self, key: Key) {
+        if key >> self.width > self.slot {
+            self.file_far(key);
+        } else if self.mixed.is_empty() {
+            self.late.push(key);
+        } else {
+            self.mixed.push(key);
+        }
     }
 
     /// The least key of the open slot, or [`NEVER`].
@@ -209,30 +219,43 @@ impl Calendar {
     /// The least key of the next slot, or [`NEVER`] if that begins at `bound` or later.
     #[inline(never)]
     fn first_of_next(&mut self, bound: Key) -> Key {
-        if self.open_next(bound) {
-            self.open.sort_unstable_by(|a, b| b.cmp(a));
+        if !self.mixed.is_empty() || self.open_next(bound) {
+            self.put_in_order();
         }
         self.first()
     }
 
-    /// Puts a key of a slot to come into its bucket.
-    #[inline(always)]
-    fn file(&mut self, key: Key) {
-        let slot = key >> self.width;
-        let differs = slot ^ self.slot;
-        // Most keys go to the first wheel.
-        let wheel = if differs < BUCKETS as u64 { 0 } else { differs.ilog2() / WHEEL_BITS };
-        self.wheels.add(bucket(slot, wheel), key);
-        self.filed += 1;
+    /// Puts the keys of the open slot in order, if they are not.
+    fn put_in_order(&mut self) {
+        if !self.mixed.is_empty() {
+            std::mem::swap(&mut self.open, &mut self.mixed);
+            self.open.sort_unstable_by(|a, b| b.cmp(a));
+        }
     }
 
-    /// Opens the next slot that holds a key, unless it begins at `bound` or later; whether it did. Its
-    /// keys are in no order.
+    /// Puts a key into its bucket of a wheel that reaches so far.
+    #[inline(always)]
+    fn file(&mut self, key: Key, wheel: usize) {
+        self.wheels.add(bucket(key >> self.width, wheel), key);
+        self.filed[wheel] += 1;
+    }
+
+    /// Puts a key into its bucket of the first wheel that reaches so far.
+    fn file_far(&mut self, key: Key) {
+        let reaches = |&wheel: &usize| {
+            let low = wheel as u32 * WHEEL_BITS;
+            (key >> self.width >> low) - (self.slot >> low) < BUCKETS as u64
+        };
+        let wheel = (0..WHEELS).find(reaches).expect("the last wheel reaches the last slot");
+        self.file(key, wheel);
+    }
+
+    /// Opens the next slot that holds a key, unless it begins at `bound` or later; whether it did.
     #[inline(never)]
     fn open_next(&mut self, bound: Key) -> bool {
-        if self.dealt >= LEAST_DEALT.max(self.filed) {
+        if self.dealt >= LEAST_DEALT.max(self.filed.iter().sum()) {
             self.think_over();
-            if self.late.peek().is_some() {
+            if !self.mixed.is_empty() {
                 return true;
             }
         }
@@ -242,61 +265,59 @@ impl Calendar {
     /// The same, with the slots as wide as they are.
     fn open_slot(&mut self, bound: Key) -> bool {
         loop {
-            let next = |wheel| Some((wheel, self.wheels.first_used(bucket(self.slot, wheel))?));
-            let Some((wheel, next)) = (0..WHEELS as u32).find_map(next) else { return false };
-            let low = wheel * WHEEL_BITS;
-            let above = (self.slot >> low) & !(BUCKETS as u64 - 1);
-            let slot = (above | (next % BUCKETS) as u64) << low;
+            let in_use = (0..WHEELS).rev().filter(|&wheel| self.filed[wheel] > 0);
+            // Of buckets that begin with the same slot the widest comes first: it may hold keys of that slot.
+            let next = in_use.map(|wheel| (self.next_used(wheel), wheel)).min_by_key(|next| next.0);
+            let Some((slot, wheel)) = next else { return false };
             if slot << self.width >= bound {
                 return false;
             }
             self.slot = slot;
+            self.wheels.take(bucket(slot, wheel), &mut self.mixed);
+            self.filed[wheel] -= self.mixed.len();
             if wheel == 0 {
-                self.wheels.take(next, &mut self.open);
-                self.filed -= self.open.len();
                 self.opened += 1;
                 return true;
             }
-            let mut keys = Vec::new();
-            self.wheels.take(next, &mut keys);
-            self.filed -= keys.len();
-            for key in keys {
-                // What lies in the first slot of the bucket is due.
-                if key >> self.width == slot { self.open.push(key) } else { self.file(key) }
-            }
-            if !self.open.is_empty() {
-                self.opened += 1;
-                return true;
+            for key in std::mem::take(&mut self.mixed) {
+                self.file_far(key);
             }
         }
     }
 
-    /// Makes slots wider or narrower if they have held too few keys or too many. None is open.
+    /// The first slot of the next bucket that holds a key, in a wheel that has one.
+    fn next_used(&self, wheel: usize) -> u64 {
+        let low = wheel as u32 * WHEEL_BITS;
+        let open = self.slot >> low;
+        (open + self.wheels.next_used(wheel, open as usize % BUCKETS)) << low
+    }
+
+    /// Makes slots wider or narrower if they have held too few keys or too many. The open one holds none.
     fn think_over(&mut self) {
         let density = self.dealt / self.opened.max(1);
         (self.dealt, self.opened) = (0, 0);
         let off = density.max(1).ilog2() as i32 - DENSITY_BITS;
-        if off.abs() < 2 {
+        if off.abs() < 3 {
             return;
         }
-        let mut keys = Vec::with_capacity(self.filed);
+        let mut keys = Vec::with_capacity(self.filed.iter().sum());
         while let Some(bucket) = self.wheels.first_used_of_all() {
             self.wheels.take(bucket, &mut keys);
         }
         let now = self.slot << self.width;
         self.width = self.width.saturating_add_signed(-off).min(u64::BITS - 1);
         self.slot = now >> self.width;
-        self.filed = 0;
+        self.filed = [0; WHEELS];
         for key in keys {
-            self.place(key);
+            if key >> self.width == self.slot { self.mixed.push(key) } else { self.file_far(key) }
         }
     }
 }
 
 /// Which bucket of a wheel a slot belongs to, those of the wheels before it counted.
 #[inline]
-fn bucket(slot: u64, wheel: u32) -> usize {
-    wheel as usize * BUCKETS + (slot >> (wheel * WHEEL_BITS)) as usize % BUCKETS
+fn bucket(slot: u64, wheel: usize) -> usize {
+    wheel * BUCKETS + (slot >> (wheel as u32 * WHEEL_BITS)) as usize % BUCKETS
 }
 
 impl Wheels {
@@ -327,18 +348,18 @@ impl Wheels {
         self.words[begin + 1] = key;
     }
 
-    /// The first bucket of its wheel that holds a key, from this one on.
-    fn first_used(&self, from: usize) -> Option<usize> {
-        let mut word = from / 64;
-        let mut bits = self.used[word] & (u64::MAX << (from % 64));
+    /// How many buckets of a wheel, which turns, there are from one of them to the first that holds a key.
+    fn next_used(&self, wheel: usize, from: usize) -> u64 {
+        const WORDS: usize = BUCKETS / 64;
+        let used = &self.used[wheel * WORDS..][..WORDS];
+        let mut bits = used[from / 64] >> (from % 64);
+        let mut passed = 0;
         while bits == 0 {
-            word += 1;
-            if word.is_multiple_of(BUCKETS / 64) {
-                return None;
-            }
-            bits = self.used[word];
+            // To the next word, and from there on whole words.
+            passed = if passed == 0 { 64 - from % 64 } else { passed + 64 };
+            bits = used[(from + passed) / 64 % WORDS];
         }
-        Some(word * 64 + bits.trailing_zeros() as usize)
+        (passed + bits.trailing_zeros() as usize) as u64
     }
 
     fn first_used_of_all(&self) -> Option<usize> {
@@ -414,8 +435,8 @@ mod tests {
     #[test]
     fn slots_begin_as_wide_as_a_quiet_fleet_needs() {
         let width = |keys| Calendar::new(keys, 24).width - 24;
-        // 131 ms for 1 and for 11,543 timers, 1 ms for a million.
-        assert_eq!([0, 1, 11_543, 1_000_000].map(width), [17, 17, 17, 10]);
+        // 131 ms for 1 and for 11,543 timers, 2 ms for a million.
+        assert_eq!([0, 1, 11_543, 1_000_000].map(width), [17, 17, 17, 11]);
     }
 
     /// Ten thousand timers go off once a minute, then as many every ten milliseconds, then as at first.
