@@ -21,6 +21,7 @@
 
 use super::heap::MinHeap;
 use super::key::{Key, NEVER};
+use super::order::Sorter;
 use super::timers::Timers;
 
 /// Bits of a slot that one wheel tells apart.
@@ -60,6 +61,7 @@ pub(super) struct Calendar {
     open: Vec<Key>,
     /// and these those that have come since.
     late: MinHeap,
+    sorter: Sorter<Key>,
     /// Slots opened, and keys dealt from them, since the width was last thought over.
     opened: usize,
     dealt: usize,
@@ -97,6 +99,7 @@ impl Timers for Calendar {
             mixed: Vec::new(),
             open: Vec::new(),
             late: MinHeap::with_capacity(0),
+            sorter: Sorter::default(),
             opened: 0,
             dealt: 0,
             #[cfg(debug_assertions)]
@@ -202,10 +205,9 @@ impl Calendar {
     fn place_elsewhere(&mut self, key: Key) {
         if key >> self.width > self.slot {
             self.file_far(key);
-        } else if self.mixed.is_empty() {
-            self.late.push(key);
         } else {
-            self.mixed.push(key);
+            self.put_in_order();
+            self.late.push(key);
         }
     }
 
@@ -229,7 +231,9 @@ impl Calendar {
     fn put_in_order(&mut self) {
         if !self.mixed.is_empty() {
             std::mem::swap(&mut self.open, &mut self.mixed);
-            self.open.sort_unstable_by(|a, b| b.cmp(a));
+            let first = self.slot << self.width;
+            self.sorter.sort(&mut self.open, first..first.saturating_add(1 << self.width));
+            self.open.reverse();
         }
     }
 

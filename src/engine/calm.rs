@@ -24,13 +24,12 @@
 //!
 //! Of what else can happen the scenario must have nothing: see [`shortest_sleep`].
 
-use std::ops::RangeInclusive;
-
 use super::client::{AttemptId, Phase, Stand};
+use super::course::{Course, Step};
 use super::database::{Job, Work};
 use super::demand;
 use super::key::{Class, Key, NEVER};
-use super::observer::{Observer, Poll, Step, Window};
+use super::observer::{Observer, Poll, Window};
 use super::order::Sorter;
 use super::simulation::Simulation;
 use super::timers::Timers;
@@ -65,7 +64,8 @@ pub(super) struct Calm {
     /// How long the claims of the others have run, and room for more.
     services: Vec<Span>,
     steps: Vec<Step>,
-    sorter: Sorter,
+    sorter: Sorter<Step>,
+    course: Course,
 }
 
 /// The least time that a client of these policies sleeps, unless the scenario has anything that is never
@@ -108,6 +108,7 @@ impl Calm {
             services: Vec::new(),
             steps: Vec::new(),
             sorter: Sorter::default(),
+            course: Course::default(),
         }
     }
 }
@@ -224,20 +225,18 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
     /// Plays all that happens until then, if it is calm: all is drawn and put in order before anything
     /// is changed.
     fn play_window(&mut self, calm: &mut Calm, until: SimTime, limit: u32) -> bool {
-        let Calm { keys, polls, left, services, steps, sorter, .. } = calm;
+        let Calm { keys, polls, left, services, steps, sorter, course, .. } = calm;
         let before = polls.len();
         keys.clear();
         self.timers.take_before(self.layout.key(until, Class::Disturbance, 0), keys);
         let mut is_calm = self.begin_polls(keys, polls) && self.draw_claims(&mut polls[before..]);
-        let mut levels = self.good..=self.good;
         if is_calm {
             let some_at_once = list_steps(polls, before, until, steps, left, services);
-            sorter.sort(steps, Step::first(self.now), Step::first(until));
+            sorter.sort(steps, Step::first(self.now)..Step::first(until));
             if some_at_once {
                 tell_apart(&polls[before..], steps);
             }
-            levels = range(self.good, steps);
-            is_calm = *levels.end() <= limit;
+            is_calm = course.follow(self.now, self.good, steps, limit);
         }
         if !is_calm {
             for Poll { client, started, .. } in polls.drain(before..) {
@@ -248,14 +247,14 @@ impl<O: Observer, T: Timers> Simulation<'_, O, T> {
             return false;
         }
         self.sleep_after(&polls[before..], keys);
-        if *levels.start() == 0 {
+        if course.lowest() == 0 {
             self.database.follow(self.good, steps);
         }
         self.good = left.len() as u32;
         self.events += steps.len() as u64;
         let round_trip = self.scenario.fleet.round_trip;
         let services = &services[..polls.len() - left.len()];
-        let window = Window { round_trip, steps, levels, services, polls, until };
+        let window = Window { round_trip, course, services, polls, until };
         if self.facts.exits {
             for poll in window.ended() {
                 self.clients[poll.client as usize].failures = 0;
@@ -400,15 +399,4 @@ fn tell_apart(begun: &[Poll], steps: &mut [Step]) {
             index += 1;
         }
     }
-}
-
-/// Between what levels of active backends there are as steps from `level` on are taken.
-fn range(mut level: u32, steps: &[Step]) -> RangeInclusive<u32> {
-    let (mut lowest, mut highest) = (level, level);
-    for step in steps {
-        level = step.level_after(level);
-        lowest = lowest.min(level);
-        highest = highest.max(level);
-    }
-    lowest..=highest
 }

@@ -15,9 +15,9 @@
 //! finish in the order of their targets, then of their slots.
 
 use super::client::AttemptId;
+use super::course::Step;
 use super::heap::MinHeap;
 use super::key::{Class, Key, Layout, NEVER};
-use super::observer::Step;
 use crate::scenario::{Contention, Database as Settings};
 use crate::units::{SimTime, Span};
 

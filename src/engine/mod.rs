@@ -34,6 +34,7 @@ mod calm;
 mod client;
 mod client_pool;
 mod connections;
+mod course;
 mod database;
 mod demand;
 mod disturbance;

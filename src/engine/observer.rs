@@ -3,9 +3,8 @@
 //! The engine counts nothing and prints nothing. An observer is a type parameter, so a method that
 //! ignores an event costs nothing.
 
-use std::ops::RangeInclusive;
-
 pub use super::backends::Connections;
+pub use super::course::Course;
 pub use crate::policy::{MOST_LAYERS, Outcome};
 use crate::units::{SimTime, Span};
 
@@ -426,63 +425,6 @@ impl Gauges {
     }
 }
 
-/// A change of the level of active backends in a [`Window`]: earlier ones are less, and of those at one
-/// instant completions, but of claims that began at it: these are the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Step(u64);
-
-impl Step {
-    const ARRIVES: u64 = 1;
-    const ENDS_AT_ONCE: u64 = 2;
-
-    /// The least that there could be at that instant.
-    pub fn first(at: SimTime) -> Step {
-        Step(at.ticks() << 2)
-    }
-
-    /// An attempt arrives then and is served at once.
-    pub fn arrival(at: SimTime) -> Step {
-        Step(at.ticks() << 2 | Step::ARRIVES)
-    }
-
-    /// A claim that `started` earlier, or then, is completed then.
-    #[inline]
-    pub fn completion(started: SimTime, at: SimTime) -> Step {
-        let kind = if started == at { Step::ENDS_AT_ONCE } else { 0 };
-        Step(at.ticks() << 2 | kind)
-    }
-
-    /// When it is.
-    #[inline]
-    pub fn time(self) -> SimTime {
-        SimTime::from_ticks(self.0 >> 2)
-    }
-
-    /// How far behind an earlier step it is in the order of all steps that there could be.
-    #[inline]
-    pub(super) fn distance(self, earlier: Step) -> u64 {
-        self.0 - earlier.0
-    }
-
-    /// Whether it is an arrival.
-    #[inline]
-    pub fn arrives(self) -> bool {
-        self.0 & Step::ARRIVES != 0
-    }
-
-    /// How many backends are active after it, if so many were before.
-    #[inline]
-    pub fn level_after(self, level: u32) -> u32 {
-        level + 2 * u32::from(self.arrives()) - 1
-    }
-
-    /// Whether it is the completion of a claim that began at the same instant.
-    #[inline]
-    pub(super) fn ends_at_once(self) -> bool {
-        self.0 & Step::ENDS_AT_ONCE != 0
-    }
-}
-
 /// A poll that is at work in a [`Window`], to its end or beyond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Poll {
@@ -507,11 +449,8 @@ pub struct Poll {
 pub struct Window<'a> {
     /// How long before its arrival an attempt set out, and so its poll began.
     pub round_trip: Span,
-    /// Arrivals and completions as they happen: a claim that takes no time is completed before the next arrival of
-    /// its instant.
-    pub steps: &'a [Step],
-    /// The lowest and the highest level of active backends, with that at the beginning.
-    pub levels: RangeInclusive<u32>,
+    /// Arrivals in order, and what levels of active backends they and completions lead through.
+    pub course: &'a Course,
     /// How long the claims that were completed had run, in no order.
     pub services: &'a [Span],
     /// The polls at work in it, those that ended included, in no order.

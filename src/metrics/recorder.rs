@@ -60,10 +60,6 @@ pub struct Recorder {
     /// The next instant at which something is to be done: a whole second, or the opening.
     next_mark: SimTime,
     arrivals: PeakCount,
-    /// For each level, how long a window held it; all zero between two windows.
-    window_held: Vec<u64>,
-    /// When attempts arrived in a window.
-    window_arrivals: Vec<SimTime>,
     drain: DrainWatch,
     service: ServiceWatch,
     pool_size: u32,
@@ -111,8 +107,6 @@ impl Recorder {
             sv_login_max: 0,
             next_mark: SimTime::ZERO,
             arrivals: PeakCount::new(trigger.unwrap_or(opens)),
-            window_held: vec![0; most as usize + 1],
-            window_arrivals: Vec::new(),
             drain: DrainWatch::new(scenario),
             service: ServiceWatch::new(scenario.fleet.clients, trigger),
             pool_size: pooler.pool_size,

@@ -1,18 +1,17 @@
 //! What a recorder makes of a window: the same as of its events one by one.
 
-use std::ops::RangeInclusive;
-
 use super::Recorder;
-use crate::engine::observer::{Gauges, Step, Window};
+use crate::engine::observer::{Course, Gauges, Window};
 use crate::metrics::LatencyKind;
-use crate::units::Span;
+use crate::units::{SimTime, Span};
 
 impl Recorder {
     pub(super) fn take_window(&mut self, window: Window<'_>) {
-        let Window { round_trip, steps, services, .. } = window;
-        let (arrivals, ended) = ((steps.len() - services.len()) as u64, services.len() as u64);
-        self.take_steps(steps, window.levels.clone());
-        self.take_departures(round_trip);
+        let Window { round_trip, course, services, .. } = window;
+        let (arrivals, ended) = (course.arrivals().len() as u64, services.len() as u64);
+        self.take_levels(course);
+        self.arrivals.count_all(course.arrivals());
+        self.take_departures(course.arrivals(), round_trip);
         self.counts.polls += arrivals;
         self.counts.acquisitions += arrivals;
         self.counts.attempts += arrivals;
@@ -33,7 +32,7 @@ impl Recorder {
                 self.drain.polled(poll.at, poll.client);
             }
         }
-        if steps.last().is_some_and(|last| self.service.is_waiting(last.time())) {
+        if self.service.is_waiting(course.last()) {
             let mut ended: Vec<_> = window.ended().collect();
             ended.sort_unstable_by_key(|poll| poll.at);
             for poll in ended {
@@ -43,9 +42,8 @@ impl Recorder {
     }
 
     /// Counts attempts where they set out, which for the first of them may be before the window.
-    fn take_departures(&mut self, round_trip: Span) {
+    fn take_departures(&mut self, arrivals: &[SimTime], round_trip: Span) {
         let early = self.bucket_began.max(self.opens) + round_trip;
-        let arrivals = std::mem::take(&mut self.window_arrivals);
         let late = arrivals.partition_point(|&arrival| arrival < early);
         for &arrival in &arrivals[..late] {
             let at = arrival - round_trip;
@@ -60,39 +58,22 @@ impl Recorder {
         }
         self.present.attempts += (arrivals.len() - late) as u64;
         self.present.polls += (arrivals.len() - late) as u64;
-        self.window_arrivals = arrivals;
     }
 
-    /// Follows the level of active backends, all of them good, and lists arrivals.
-    fn take_steps(&mut self, steps: &[Step], levels: RangeInclusive<u32>) {
-        let Some(first) = steps.first() else { return self.window_arrivals.clear() };
-        self.book_levels(first.time());
-        self.all.hold(first.time());
-        self.good.hold(first.time());
-        self.window_arrivals.resize(steps.len(), first.time());
-        let (spent, times) = (&mut self.window_held[..], &mut self.window_arrivals[..]);
-        let (mut level, mut since, mut arrivals) = (self.gauges.good, first.time(), 0);
-        for step in steps {
-            let now = step.time();
-            spent[level as usize] += now.ticks() - since.ticks();
-            since = now;
-            // Which of the two it is nobody could foretell, and a branch would have to.
-            times[arrivals] = now;
-            arrivals += usize::from(step.arrives());
-            level = step.level_after(level);
+    /// Books the levels of active backends, all of them good.
+    fn take_levels(&mut self, course: &Course) {
+        self.book_levels(course.began());
+        for gauge in [&mut self.all, &mut self.good] {
+            gauge.hold(course.began());
+            gauge.move_to(course.last(), course.level());
         }
-        self.window_arrivals.truncate(arrivals);
-        for held in levels.clone() {
-            let ticks = std::mem::take(&mut self.window_held[held as usize]);
-            self.all.held[held as usize] += ticks;
-            self.good.held[held as usize] += ticks;
-            self.present.sv_active_ticks += u64::from(held) * ticks;
+        for (level, held) in course.held() {
+            self.all.held[level as usize] += held.ticks();
+            self.good.held[level as usize] += held.ticks();
+            self.present.sv_active_ticks += u64::from(level) * held.ticks();
         }
-        self.arrivals.count_all(&self.window_arrivals);
-        self.gauges.good = level;
-        self.all.move_to(since, level);
-        self.good.move_to(since, level);
-        self.level_since = since;
-        self.raise_levels(Gauges { good: *levels.end(), ..self.gauges });
+        self.level_since = course.last();
+        self.raise_levels(Gauges { good: course.highest(), ..self.gauges });
+        self.gauges.good = course.level();
     }
 }
