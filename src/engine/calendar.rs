@@ -277,14 +277,17 @@ impl Calendar {
                 return false;
             }
             self.slot = slot;
-            self.wheels.take(bucket(slot, wheel), &mut self.mixed);
-            self.filed[wheel] -= self.mixed.len();
+            let bucket = bucket(slot, wheel);
             if wheel == 0 {
+                self.wheels.take(bucket, &mut self.mixed);
+                self.filed[0] -= self.mixed.len();
                 self.opened += 1;
                 return true;
             }
-            for key in std::mem::take(&mut self.mixed) {
-                self.file_far(key);
+            let mut keys = Vec::with_capacity(BLOCK);
+            while self.wheels.take_block(bucket, &mut keys) {
+                self.filed[wheel] -= keys.len();
+                keys.drain(..).for_each(|key| self.file_far(key));
             }
         }
     }
@@ -373,15 +376,21 @@ impl Wheels {
 
     /// Moves the keys of a bucket to `keys`, in no order, and frees its blocks.
     fn take(&mut self, bucket: usize, keys: &mut Vec<Key>) {
-        self.used[bucket / 64] &= !(1 << (bucket % 64));
-        let mut end = std::mem::take(&mut self.ends[bucket]);
-        while end > 0 {
-            let begin = (end as usize - 1) / BLOCK * BLOCK;
-            keys.extend_from_slice(&self.words[begin + 1..end as usize]);
-            let before = std::mem::replace(&mut self.words[begin], self.free.into());
-            self.free = (begin + BLOCK) as u32;
-            end = before as u32;
+        while self.take_block(bucket, keys) {}
+    }
+
+    /// Moves the keys of a bucket's last block to `keys`, and frees it; whether there was one.
+    fn take_block(&mut self, bucket: usize, keys: &mut Vec<Key>) -> bool {
+        let end = self.ends[bucket] as usize;
+        if end == 0 {
+            self.used[bucket / 64] &= !(1 << (bucket % 64));
+            return false;
         }
+        let begin = (end - 1) / BLOCK * BLOCK;
+        keys.extend_from_slice(&self.words[begin + 1..end]);
+        self.ends[bucket] = std::mem::replace(&mut self.words[begin], self.free.into()) as u32;
+        self.free = (begin + BLOCK) as u32;
+        true
     }
 }
 
