@@ -185,13 +185,6 @@ impl Timers for Calendar {
     fn push(&mut self, key: Key) {
         #[cfg(debug_assertions)]
         self.oracle.push(key);
-        self.place(key);
-    }
-}
-
-impl Calendar {
-    #[inline(always)]
-    fn place(&mut self, key: Key) {
         let slot = key >> self.width;
         // Most keys go to the first wheel: one comparison tells them.
         if slot.wrapping_sub(self.slot).wrapping_sub(1) < BUCKETS as u64 - 1 {
@@ -200,7 +193,10 @@ impl Calendar {
             self.place_elsewhere(key);
         }
     }
+}
 
+impl Calendar {
+    /// Puts a key where it belongs that is not one of the first wheel's.
     #[inline(never)]
     fn place_elsewhere(&mut self, key: Key) {
         if key >> self.width > self.slot {
@@ -246,10 +242,8 @@ impl Calendar {
 
     /// Puts a key into its bucket of the first wheel that reaches so far.
     fn file_far(&mut self, key: Key) {
-        let reaches = |&wheel: &usize| {
-            let low = wheel as u32 * WHEEL_BITS;
-            (key >> self.width >> low) - (self.slot >> low) < BUCKETS as u64
-        };
+        let ahead = |wheel| coarse(key >> self.width, wheel) - coarse(self.slot, wheel);
+        let reaches = |&wheel: &usize| ahead(wheel) < BUCKETS as u64;
         let wheel = (0..WHEELS).find(reaches).expect("the last wheel reaches the last slot");
         self.file(key, wheel);
     }
@@ -294,9 +288,9 @@ impl Calendar {
 
     /// The first slot of the next bucket that holds a key, in a wheel that has one.
     fn next_used(&self, wheel: usize) -> u64 {
-        let low = wheel as u32 * WHEEL_BITS;
-        let open = self.slot >> low;
-        (open + self.wheels.next_used(wheel, open as usize % BUCKETS)) << low
+        let open = coarse(self.slot, wheel);
+        let ahead = self.wheels.next_used(wheel, open as usize % BUCKETS);
+        (open + ahead) << (wheel as u32 * WHEEL_BITS)
     }
 
     /// Makes slots wider or narrower if they have held too few keys or too many. The open one holds none.
@@ -321,10 +315,16 @@ impl Calendar {
     }
 }
 
+/// A slot as a wheel sees it, which tells no finer ones apart.
+#[inline]
+fn coarse(slot: u64, wheel: usize) -> u64 {
+    slot >> (wheel as u32 * WHEEL_BITS)
+}
+
 /// Which bucket of a wheel a slot belongs to, those of the wheels before it counted.
 #[inline]
 fn bucket(slot: u64, wheel: usize) -> usize {
-    wheel * BUCKETS + (slot >> (wheel as u32 * WHEEL_BITS)) as usize % BUCKETS
+    wheel * BUCKETS + coarse(slot, wheel) as usize % BUCKETS
 }
 
 impl Wheels {
